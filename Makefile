@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# One makefile for everything. The folders, what each may include and which
+# library it links come from scripts/layers.tsv. What is built lies in $(BUILD)
+# in the layout it is installed in, so that the program finds its data the same
+# way in both places: BUILD/bin/labctl, BUILD/share/labctl/...
+#
+#   make              the program, the guest agent, the man page
+#   make demo         from a fresh Debian 12 to a comparison of two kernels (root)
+#   make check        set-up and all tests
+#   make help         the other targets
+
+VERSION := 0.1.0
+BUILD ?= build
+prefix ?= /usr/local
+bindir ?= $(prefix)/bin
+datadir ?= $(prefix)/share
+mandir ?= $(prefix)/share/man
+DESTDIR ?=
+
+CC ?= gcc
+PKG_CONFIG ?= pkg-config
+OPT ?= -O2 -g
+SANITIZE ?=
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+	-Wpointer-arith -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wno-missing-field-initializers
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(OPT) $(WARNINGS) -fno-strict-aliasing $(CFLAGS)
+ifneq ($(SANITIZE),)
+ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+SAN_LDFLAGS := -fsanitize=$(SANITIZE)
+# Sanitized objects never mix with plain ones.
+comma := ,
+override BUILD := $(BUILD)/$(subst $(comma),-,$(SANITIZE))
+endif
+
+# may_FOLDER, pkgs_FOLDER and FOLDERS, from the table; "~" stands for a blank on the way.
+$(foreach line,$(shell awk -F'\t' '/^[a-z]/ { for (i = 2; i <= 3; i++) { gsub(/^-$$/, "", $$i); gsub(" ", "~", $$i) } \
+	print "may_" $$1 ":=" $$2; print "pkgs_" $$1 ":=" $$3; print "FOLDERS+=" $$1 }' scripts/layers.tsv),$(eval $(subst ~, ,$(line))))
+HOST_FOLDERS := $(filter-out guest-agent,$(FOLDERS))
+$(foreach f,$(FOLDERS),$(if $(pkgs_$(f)),$(eval cflags_$(f) := $(shell $(PKG_CONFIG) --cflags $(pkgs_$(f))))))
+have = $(foreach f,$(1),$(if $(wildcard $(f)/*.c),$(f)))
+
+# What a folder links: itself, then what it may include, from the top of the table down.
+reverse = $(if $(1),$(call reverse,$(wordlist 2,$(words $(1)),$(1))) $(firstword $(1)))
+closure = $(filter $(1) $(may_$(1)) $(foreach f,$(may_$(1)),$(may_$(f))),$(call reverse,$(FOLDERS)))
+libs_of = $(foreach f,$(call have,$(call closure,$(1))),$(BUILD)/lib$(f).a)
+pkgs_of = $(sort $(foreach f,$(call have,$(call closure,$(1))),$(pkgs_$(f))))
+link_of = $(if $(call pkgs_of,$(1)),$(shell $(PKG_CONFIG) --libs $(call pkgs_of,$(1)))) -lm -lpthread
+
+.PHONY: all
+all: $(BUILD)/bin/labctl $(BUILD)/libexec/labctl/labctl-agent data man
+
+# ---- the program -------------------------------------------------------------
+
+define folder_rules
+OBJS_$(1) := $$(patsubst %.c,$$(BUILD)/obj/%.o,$$(wildcard $(1)/*.c))
+$$(OBJS_$(1)): FOLDER_CFLAGS = $(cflags_$(1))
+$$(BUILD)/lib$(1).a: $$(OBJS_$(1))
+	@rm -f $$@
+	$$(Q)$$(AR) rcs $$@ $$^
+endef
+$(foreach f,$(FOLDERS),$(eval $(call folder_rules,$(f))))
+
+Q := $(if $(V),,@)
+say = @printf '  %-8s%s\n' $(1) $(2)
+
+$(BUILD)/obj/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) $(FOLDER_CFLAGS) -DLABCTL_VERSION='"$(VERSION)"' -MMD -MP -c $< -o $@
+
+$(BUILD)/bin/labctl: $(call libs_of,cli)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_LDFLAGS) -o $@ $(OBJS_cli) $(filter-out $(BUILD)/libcli.a,$^) $(call link_of,cli)
+
+# ---- the guest agent: static, never sanitized, its own objects --------------
+
+GUEST_SRC := $(wildcard common/*.c protocol/*.c guest-agent/*.c)
+GUEST_OBJ := $(patsubst %.c,$(BUILD)/guest/%.o,$(GUEST_SRC))
+GUEST_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -O2 -g $(WARNINGS) -fno-strict-aliasing
+
+$(BUILD)/guest/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC/guest,$<)
+	$(Q)$(CC) $(GUEST_CFLAGS) -DLABCTL_VERSION='"$(VERSION)"' -MMD -MP -c $< -o $@
+
+$(BUILD)/libexec/labctl/labctl-agent: $(GUEST_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD/guest,$@)
+	$(Q)$(CC) -static -Wl,--build-id=sha1 -o $@.debug $^ $(shell $(PKG_CONFIG) --libs --static jansson)
+	$(Q)strip -o $@ $@.debug
+
+# ---- data: recipes, definitions, fragments -----------------------------------
+
+DATA_SRC := $(wildcard images/recipes/*.yaml experiments/definitions/*.yaml builder/fragments/*.config)
+data_dst = $(BUILD)/share/labctl/$(notdir $(patsubst %/,%,$(dir $(1))))/$(notdir $(1))
+DATA_DST := $(foreach f,$(DATA_SRC),$(call data_dst,$(f)))
+define data_rule
+$(call data_dst,$(1)): $(1)
+	@mkdir -p $$(@D)
+	$$(Q)cp $$< $$@
+endef
+$(foreach f,$(DATA_SRC),$(eval $(call data_rule,$(f))))
+
+.PHONY: data man
+data: $(DATA_DST)
+
+MAN_SRC := $(wildcard docs/man/*.scd)
+MAN_DST := $(patsubst docs/man/%.scd,$(BUILD)/share/man/man1/%,$(MAN_SRC))
+man: $(MAN_DST)
+$(BUILD)/share/man/man1/%: docs/man/%.scd
+	@mkdir -p $(@D)
+	$(call say,MAN,$@)
+	$(Q)scdoc < $< > $@
+
+.PHONY: install
+install: all
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(prefix)/libexec/labctl $(DESTDIR)$(mandir)/man1
+	install -m 755 $(BUILD)/bin/labctl $(DESTDIR)$(bindir)/labctl
+	install -m 755 $(BUILD)/libexec/labctl/labctl-agent $(DESTDIR)$(prefix)/libexec/labctl/labctl-agent
+	for f in $(DATA_DST); do install -D -m 644 $$f $(DESTDIR)$(datadir)/$${f#$(BUILD)/share/} || exit 1; done
+	for f in $(MAN_DST); do install -m 644 $$f $(DESTDIR)$(mandir)/man1/ || exit 1; done
+
+# ---- tests -------------------------------------------------------------------
+# tests/unit/test_FOLDER[_WHAT].c links the objects of FOLDER and of what it may
+# include, nothing else (guest-agent is spelled guest).
+
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
+unit_folder = $(patsubst guest,guest-agent,$(word 2,$(subst _, ,$(1))))
+define unit_rule
+$(BUILD)/obj/tests/unit/$(1).o: FOLDER_CFLAGS = $(foreach f,$(call closure,$(call unit_folder,$(1))),$(cflags_$(f))) -DTESTS_DIR='"tests"'
+$(BUILD)/tests/$(1): $(BUILD)/obj/tests/unit/$(1).o $(call libs_of,$(call unit_folder,$(1)))
+	@mkdir -p $$(@D)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(SAN_LDFLAGS) -o $$@ $$^ -lcmocka $(call link_of,$(call unit_folder,$(1)))
+endef
+$(foreach t,$(UNIT_SRC),$(eval $(call unit_rule,$(notdir $(t:.c=)))))
+
+.PHONY: unit check-unit
+unit: $(UNIT_BIN)
+check-unit: unit
+	$(Q)scripts/run-unit $(UNIT_BIN)
+
+.PHONY: check-layers format clean help
+check-layers:
+	@scripts/check-layers
+
+C_FILES = $(shell git ls-files '*.c' '*.h')
+format:
+	clang-format -i $(C_FILES)
+
+clean:
+	rm -rf $(BUILD)
+
+help:
+	@sed -n '/^# One makefile/,/^$$/s/^# \{0,1\}//p' Makefile
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
