@@ -18,7 +18,7 @@
 #include "common/err.h"
 
 enum archive_format {
-	ARCHIVE_TAR_ZSTD,  /* pax tar (plain ustar where that is enough), zstd level 3 */
+	ARCHIVE_TAR_ZSTD,  /* GNU tar (any bytes may be in a name), zstd level 3 */
 	ARCHIVE_CPIO_NEWC, /* uncompressed, as an initramfs wants it */
 };
 
