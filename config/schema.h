@@ -86,11 +86,4 @@ uint64_t config_get_duration(const struct config_node *map, const char *key, uin
 size_t config_strings_len(const struct config_node *map, const char *key);
 const char *config_strings_at(const struct config_node *map, const char *key, size_t i);
 
-/*
- * The candidate nearest to `word` by edit distance (insertion, deletion, change,
- * swap of neighbours), or NULL when none is near enough to be what was meant.
- * Also good for names of commands and experiments.
- */
-const char *config_nearest(const char *word, const char *const *candidates, size_t n);
-
 #endif
