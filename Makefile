@@ -12,6 +12,7 @@
 
 VERSION := 0.1.0
 BUILD ?= build
+BUILD_GIVEN := $(BUILD)
 prefix ?= /usr/local
 bindir ?= $(prefix)/bin
 datadir ?= $(prefix)/share
@@ -33,11 +34,16 @@ comma := ,
 override BUILD := $(BUILD)/$(subst $(comma),-,$(SANITIZE))
 endif
 
+# These only start other programs and must work, in silence, before anything is installed.
+OUTER := setup check demo help clean
+pkg_config := $(if $(filter-out $(OUTER),$(or $(MAKECMDGOALS),all)),$(PKG_CONFIG),true)
+JOBS ?= $(shell nproc)
+
 # may_FOLDER, pkgs_FOLDER and FOLDERS, from the table; "~" stands for a blank on the way.
 $(foreach line,$(shell awk -F'\t' '/^[a-z]/ { for (i = 2; i <= 3; i++) { gsub(/^-$$/, "", $$i); gsub(" ", "~", $$i) } \
 	print "may_" $$1 ":=" $$2; print "pkgs_" $$1 ":=" $$3; print "FOLDERS+=" $$1 }' scripts/layers.tsv),$(eval $(subst ~, ,$(line))))
 HOST_FOLDERS := $(filter-out guest-agent,$(FOLDERS))
-$(foreach f,$(FOLDERS),$(if $(pkgs_$(f)),$(eval cflags_$(f) := $(shell $(PKG_CONFIG) --cflags $(pkgs_$(f))))))
+$(foreach f,$(FOLDERS),$(if $(pkgs_$(f)),$(eval cflags_$(f) := $(shell $(pkg_config) --cflags $(pkgs_$(f))))))
 have = $(foreach f,$(1),$(if $(wildcard $(f)/*.c),$(f)))
 
 # What a folder links: itself, then what it may include, from the top of the table down.
@@ -45,7 +51,7 @@ reverse = $(if $(1),$(call reverse,$(wordlist 2,$(words $(1)),$(1))) $(firstword
 closure = $(filter $(1) $(may_$(1)) $(foreach f,$(may_$(1)),$(may_$(f))),$(call reverse,$(FOLDERS)))
 libs_of = $(foreach f,$(call have,$(call closure,$(1))),$(BUILD)/lib$(f).a)
 pkgs_of = $(sort $(foreach f,$(call have,$(call closure,$(1))),$(pkgs_$(f))))
-link_of = $(if $(call pkgs_of,$(1)),$(shell $(PKG_CONFIG) --libs $(call pkgs_of,$(1)))) -lm -lpthread
+link_of = $(if $(call pkgs_of,$(1)),$(shell $(pkg_config) --libs $(call pkgs_of,$(1)))) -lm -lpthread
 
 .PHONY: all
 all: $(BUILD)/bin/labctl $(BUILD)/libexec/labctl/labctl-agent data man
@@ -88,7 +94,7 @@ $(BUILD)/guest/%.o: %.c Makefile
 $(BUILD)/libexec/labctl/labctl-agent: $(GUEST_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD/guest,$@)
-	$(Q)$(CC) -static -Wl,--build-id=sha1 -o $@.debug $^ $(shell $(PKG_CONFIG) --libs --static jansson)
+	$(Q)$(CC) -static -Wl,--build-id=sha1 -o $@.debug $^ $(shell $(pkg_config) --libs --static jansson)
 	$(Q)strip -o $@ $@.debug
 
 # ---- data: recipes, definitions, fragments -----------------------------------
@@ -143,13 +149,55 @@ unit: $(UNIT_BIN)
 check-unit: unit
 	$(Q)scripts/run-unit $(UNIT_BIN)
 
-.PHONY: check-layers format clean help
+# Integration tests are TAP programs that use the built program from outside.
+INTEGRATION ?= $(sort $(wildcard tests/integration/*.t))
+.PHONY: check-integration
+check-integration: all
+	@echo "== integration tests"
+	$(Q)BUILD=$(abspath $(BUILD)) prove --timer --merge --comments $(INTEGRATION)
+
+.PHONY: setup check check-run demo
+setup:
+	@scripts/setup
+
+# The second make reads the libraries' flags after the set-up has installed them.
+check: setup
+	@+$(MAKE) --no-print-directory BUILD=$(BUILD_GIVEN) -j$(JOBS) all unit
+	@+$(MAKE) --no-print-directory BUILD=$(BUILD_GIVEN) check-run
+check-run:
+	@scripts/check-layers
+	@scripts/run-unit $(UNIT_BIN)
+	@$(MAKE) --no-print-directory BUILD=$(BUILD_GIVEN) check-integration
+
+# A lab in $(DEMO_LAB) with two kernels, a campaign and its comparison; the second time
+# everything is there already.
+DEMO_LAB ?= /var/lib/labctl-demo
+demo: setup
+	@+$(MAKE) --no-print-directory BUILD=$(BUILD_GIVEN) -j$(JOBS) all
+	@DEMO_LAB=$(DEMO_LAB) BUILD=$(abspath $(BUILD)) scripts/demo
+
+.PHONY: check-layers check-headers lint format clean help
 check-layers:
 	@scripts/check-layers
 
 C_FILES = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(C_FILES)
+
+# Formatting, headers that compile alone, layers, and two static analysers.
+lint: check-layers check-headers
+	@echo "== clang-format"
+	@clang-format --dry-run -Werror $(C_FILES)
+	@scripts/lint $(JOBS)
+
+CHECK_HEADERS := $(patsubst %.h,$(BUILD)/headers/%.ok,$(wildcard $(addsuffix /*.h,$(FOLDERS))))
+check-headers: $(CHECK_HEADERS)
+	@echo "headers: $(words $^) compile alone"
+$(foreach f,$(FOLDERS),$(eval $(BUILD)/headers/$(f)/%.ok: FOLDER_CFLAGS = $(foreach g,$(call closure,$(f)),$(cflags_$(g)))))
+$(BUILD)/headers/%.ok: %.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(FOLDER_CFLAGS) -Wno-unused-function -fsyntax-only -MMD -MP -MF $(@:.ok=.d) -MT $@ -x c $<
+	$(Q)touch $@
 
 clean:
 	rm -rf $(BUILD)
