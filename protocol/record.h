@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <jansson.h>
 
@@ -72,7 +73,7 @@ struct record {
 	/* Series: "meminfo.SReclaimable" (kB), "vmstat.pgmajfault", "slabinfo.dentry.active_objs",
 	   "psi.memory.some.total" (us), "psi.memory.some.avg10_x100", ... */
 	struct lab_strv names;
-	int64_t *last; /* newest value of each name; names.cap elements are not implied */
+	int64_t *last; /* newest value of each name, whether or not the newest row had one */
 	size_t cap_last;
 	struct record_row *rows;
 	size_t n_rows, cap_rows;
@@ -90,9 +91,9 @@ struct record {
 	uint64_t max_bytes;	  /* 0: RECORD_MAX */
 };
 
-#define RECORD_INIT \
-	{           \
-		0   \
+#define RECORD_INIT           \
+	{                     \
+		.n_phases = 0 \
 	}
 
 /*
