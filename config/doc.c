@@ -146,6 +146,7 @@ unsigned config_column(const struct config_node *node)
 	return node->column;
 }
 
+LAB_PRINTF(3, 0)
 static int error_at(const struct config_node *node, struct lab_error *err, const char *fmt,
 		    va_list ap)
 {
