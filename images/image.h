@@ -19,6 +19,7 @@
 
 #include "common/err.h"
 #include "store/artifact.h"
+#include "store/hash.h"
 #include "store/lab.h"
 
 #define IMAGE_ROOT "root.img"
