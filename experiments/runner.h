@@ -65,6 +65,8 @@ struct run_progress {
 	void *ctx;
 	/* A finished fact for a line of its own: topic ("patchset", "image", "plan"), words. */
 	void (*say)(void *ctx, const char *topic, const char *text);
+	/* What it is busy with before the first run ("image", "making ext4"); comes often. */
+	void (*working)(void *ctx, const char *what, const char *text);
 	/* Whenever something moved, many times a second perhaps. */
 	void (*status)(void *ctx, const struct run_status *status);
 	/* After a run was committed: its name ("7.12"), state and message. */
@@ -94,9 +96,10 @@ struct run_result {
 };
 
 /*
- * 0 when the plan is complete (look at `failed`) or the user stopped it (look at
- * `cancelled`), -1 when it could not go on; then what ran is kept, and *ret_result
- * is filled as far as a campaign exists (campaign != 0).
+ * 0 when it went through the plan (look at `failed`, and at `missing`: lab faults that
+ * the next call repeats) or the user stopped it (look at `cancelled`). -1 when it could
+ * not go on, also after two lab faults in a row; what ran is kept, and *ret_result is
+ * filled as far as a campaign exists (campaign != 0). Release it in both cases.
  */
 int campaign_run(struct lab *lab, const struct run_request *request,
 		 const struct run_progress *progress, struct run_result *ret_result,

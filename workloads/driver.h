@@ -35,8 +35,9 @@ enum workload_option_type {
 struct workload_option {
 	const char *name;
 	enum workload_option_type type;
-	uint64_t min, max;	  /* INT, SIZE, DURATION; max 0: none */
-	const char *value;	  /* default as it would be written in YAML; NULL: required */
+	uint64_t min, max; /* INT, SIZE, DURATION; max 0: none */
+	/* Default as it would be written in YAML (words between blanks); "": may be left out; NULL: required. */
+	const char *value;
 	const char *const *words; /* STRING, STRINGS: the words allowed, NULL-terminated; or NULL */
 	const char *help;
 };
@@ -80,7 +81,13 @@ const struct workload_option *workload_option_find(const struct workload *worklo
  */
 int workload_option_check(const struct workload_option *option, const json_t *value,
 			  struct lab_error *err) LAB_MUST_CHECK;
-/* A copy of `given` with the defaults filled in: unknown, wrong or missing options are errors. */
+/* The value that `text` stands for ("64 KiB"), checked; a list of one for STRINGS. */
+int workload_option_read(const struct workload_option *option, const char *text, json_t **ret_value,
+			 struct lab_error *err) LAB_MUST_CHECK;
+/* Sets err to "no such option" with the nearest one; returns -1. */
+int workload_option_unknown(const struct workload *workload, const char *name,
+			    struct lab_error *err);
+/* A copy of `given` (an object or NULL) with the defaults filled in: unknown, wrong or missing options are errors. */
 int workload_options_complete(const struct workload *workload, const json_t *given,
 			      json_t **ret_options, struct lab_error *err) LAB_MUST_CHECK;
 
