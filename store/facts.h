@@ -17,7 +17,7 @@
 /* The JSON text of a fact; *ret_json is NULL when it is not known (no failure). Caller frees. */
 int fact_get(struct lab *lab, const char *name, const char *scope, char **ret_json,
 	     struct lab_error *err) LAB_MUST_CHECK;
-/* Sets a fact; `json` must parse. Facts of the same name in other scopes are kept. */
+/* Sets a fact; `json` must be an object. Facts of the same name in other scopes are kept. */
 int fact_put(struct lab *lab, const char *name, const char *scope, const char *json,
 	     struct lab_error *err) LAB_MUST_CHECK;
 

@@ -49,6 +49,12 @@ const char *lab_dir(const struct lab *lab); /* absolute, no slash at the end */
 const char *lab_id(const struct lab *lab);
 bool lab_read_only(const struct lab *lab);
 
+/*
+ * Reads every page of the database and follows every reference: what `doctor` asks.
+ * LAB_ERR_FAILED says what is damaged.
+ */
+int lab_check(struct lab *lab, struct lab_error *err) LAB_MUST_CHECK;
+
 /* A path in the lab: "DIR/" + fmt...; caller frees. */
 char *lab_path(const struct lab *lab, const char *fmt, ...) LAB_PRINTF(2, 3);
 
