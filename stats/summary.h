@@ -11,19 +11,18 @@ struct stats_summary {
 	double max;
 	double mean;   /* arithmetic mean */
 	double median; /* middle value, or the mean of the two middle ones */
-	double sd;     /* sample standard deviation, n - 1 in the denominator */
+	double sd;     /* sample standard deviation, n - 1 in the denominator; NaN for n = 1 */
 };
 
 /*
  * Summarises n finite values. The order of the values does not change any bit of
- * the answer. n = 0: everything is NaN; n = 1: sd is 0, as tables print it (a spread
- * of one value is unknown, so intervals never use it).
- * Mean and SD as R's mean() and sd(): a long double sum, then a second pass over the
- * remainders (R 4.2, src/main/summary.c and cov.c).
+ * the answer. n = 0: everything is NaN.
+ * Mean and variance the way R 4.2 has them (src/main/summary.c, src/library/stats/src/
+ * cov.c): sums in long double and a second pass that corrects the mean.
  */
 void stats_summarise(const double *values, size_t n, struct stats_summary *ret);
 
-/* Sorts ascending, in place. */
+/* Sorts ascending, in place; the values are finite. */
 void stats_sort(double *values, size_t n);
 
 #endif

@@ -11,7 +11,7 @@ enum stats_welch_status {
 	STATS_WELCH_TOO_FEW, /* fewer than two values in an arm: no spread, no test */
 	/*
 	 * Both arms are constant (R: "data are essentially constant": the standard error
-	 * is below 10 epsilon of the larger mean): the difference is what it is, and
+	 * is not above 10 epsilon of the larger mean): the difference is what it is, and
 	 * there is nothing to test it against.
 	 */
 	STATS_WELCH_CONSTANT,
