@@ -124,7 +124,7 @@ static void add_count(struct lab_buf *line, const struct term_progress *p)
 			lab_buf_addf(line, "/%s", lab_format_size(p->total, total, sizeof(total)));
 		return;
 	}
-	if (!p->unit && !p->total)
+	if (p->unit ? p->unit[0] == '\0' : !p->total)
 		return;
 	lab_buf_addf(line, "  %llu", (unsigned long long)p->done);
 	if (p->total)

@@ -37,7 +37,7 @@ struct term_progress {
 	const char *what; /* "B", "image", "14/60 B over": what is being worked on */
 	uint64_t done;
 	uint64_t total;	  /* 0: unknown, no bar and no percent */
-	const char *unit; /* "objects", "bytes" are printed after the count; NULL: none */
+	const char *unit; /* of the count: "objects", "bytes"; NULL: a bare count; "": no count */
 	const char *text; /* current file, phase; may be NULL */
 	uint64_t left_ms; /* estimated time left, 0: unknown */
 };
