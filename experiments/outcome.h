@@ -4,31 +4,33 @@
 
 /*
  * How a run ended: pure, from what was seen. A run is `done` only when the agent
- * said so, every step succeeded and the parsers agreed; a missing answer is never
- * a pass. What the console says about the kernel under test weighs more than how
- * the host noticed that the guest was gone.
+ * said so, every step succeeded, the parsers agreed and the console is clean; a
+ * missing answer is never a pass. What the console says about the kernel under test
+ * weighs more than how the host noticed that the guest was gone, and less than
+ * what the host knows about its own faults.
  */
 
 #include <stdbool.h>
 
 /* Why the runner stopped listening. */
 enum run_end {
-	RUN_END_DONE,	      /* the agent said done */
+	RUN_END_DONE,	      /* the agent said that the job was done */
+	RUN_END_REFUSED,      /* the guest refused a setting, a mount or swap */
 	RUN_END_SHUTDOWN,     /* the machine powered off before that */
 	RUN_END_REBOOT,	      /* it reset */
 	RUN_END_CRASHED,      /* the panic device said so */
-	RUN_END_LOST,	      /* QEMU or the connection is gone */
-	RUN_END_IO_ERROR,     /* the host could not serve a volume */
-	RUN_END_GARBAGE,      /* the channel carried what is no frame */
 	RUN_END_BOOT,	      /* no hello before the boot deadline */
 	RUN_END_SILENT,	      /* no frame for the heartbeat deadline */
 	RUN_END_NO_PROGRESS,  /* heartbeats whose counter stood still */
-	RUN_END_TOTAL,	      /* total deadline, progressing */
+	RUN_END_LOST,	      /* QEMU or the connection is gone */
+	RUN_END_GARBAGE,      /* the channel carried what no honest agent says */
+	RUN_END_IO_ERROR,     /* the host could not serve or make a volume */
+	RUN_END_TOTAL,	      /* total deadline, though it got on */
 	RUN_END_WRONG_KERNEL, /* the hello names another build */
-	RUN_END_WRONG_AGENT,  /* another protocol version */
-	RUN_END_AGENT_ERROR,  /* the agent could not do the job (host's or image's fault) */
+	RUN_END_AGENT,	      /* the agent could not do the job, or speaks another protocol */
+	RUN_END_HOST,	      /* our own side failed: libvirt, the store */
 	RUN_END_CANCELLED,    /* the user */
-	RUN_END_HOST,	      /* our own side failed: libvirt, disk, store */
+	RUN_ENDS
 };
 
 /* What the kernel's console shows, worst first. */
@@ -37,16 +39,16 @@ enum run_console {
 	RUN_CONSOLE_PANIC,
 	RUN_CONSOLE_OOPS,
 	RUN_CONSOLE_OOM,
+	RUN_CONSOLES
 };
 
 struct run_evidence {
 	enum run_end end;
-	const char *end_text; /* words for `end`, or NULL */
+	const char *end_text; /* particulars of `end`, or NULL */
 	enum run_console console;
-	const char *console_line;    /* the line that says so, or NULL */
-	bool hello;		     /* it had said hello */
-	bool workload_failed;	     /* a step failed or a parser refused */
-	const char *workload_reason; /* then why */
+	const char *console_text;  /* the line that says so, or NULL */
+	bool workload_failed;	   /* a step failed or a parser refused */
+	const char *workload_text; /* then why */
 };
 
 struct run_verdict {

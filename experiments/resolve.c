@@ -66,6 +66,7 @@ int resolve_job(const struct experiment *experiment, const struct experiment_pre
 	LAB_CLEANUP(job) struct job job = JOB_INIT;
 	const struct experiment_collect *collect = &experiment->collect;
 
+	job.run = lab_strdup("plan");
 	resolve_settings(experiment, variant, cell, &settings);
 	for (size_t i = 0; i < settings.n; i++)
 		job_add_setting(&job,

@@ -25,8 +25,8 @@ void resolve_settings(const struct experiment *experiment, const struct experime
 		      const struct plan_cell *cell, struct experiment_settings *ret_settings);
 
 /*
- * Phases, settings and what to collect. Run name, seed and disks are the runner's to
- * add. Timeouts are multiplied by `stretch` (1: as written).
+ * Phases, settings and what to collect. Run name ("plan" until then), seed and
+ * disks are the runner's to add. Timeouts are multiplied by `stretch` (1: as written).
  */
 int resolve_job(const struct experiment *experiment, const struct experiment_preset *preset,
 		const struct experiment_variant *variant, const struct plan_cell *cell,
