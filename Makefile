@@ -154,7 +154,7 @@ INTEGRATION ?= $(sort $(wildcard tests/integration/*.t))
 .PHONY: check-integration
 check-integration: all
 	@echo "== integration tests"
-	$(Q)BUILD=$(abspath $(BUILD)) prove --timer --merge --comments $(INTEGRATION)
+	$(Q)BUILD=$(abspath $(BUILD)) prove --timer --merge $(PROVE_FLAGS) $(INTEGRATION)
 
 .PHONY: setup check check-run demo
 setup:

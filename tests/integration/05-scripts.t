@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# scripts/setup changes nothing when all is there and says what it lacks; the layering
+# check finds what it looks for.
+. "$(dirname "$0")/lib.sh"
+cd "$ROOT" || bail "no $ROOT"
+
+run scripts/setup
+is "$status:$out:$err" "0::" "set-up on a machine that is set up is silent"
+begin=$(date +%s%N)
+scripts/setup
+ms=$((($(date +%s%N) - begin) / 1000000))
+ok "and takes less than a second ($ms ms)" test "$ms" -lt 1000
+ok "its check agrees" scripts/setup --check
+
+printf 'no-such-package-of-labctl\t# why\nperl\n' >"$TMP/packages"
+chmod 644 "$TMP/packages"
+run env LABCTL_PACKAGES="$TMP/packages" scripts/setup --check
+is "$status:$out" "1:missing: no-such-package-of-labctl" "a missing package is named"
+if [ "$(id -u)" = 0 ]; then
+	cp -r scripts "$TMP/scripts" && chmod -R go+rX "$TMP/scripts"
+	run setpriv --reuid=65534 --regid=65534 --clear-groups \
+		env LABCTL_PACKAGES="$TMP/packages" "$TMP/scripts/setup"
+else
+	run env LABCTL_PACKAGES="$TMP/packages" scripts/setup
+fi
+is "$status" 1 "an ordinary user cannot install it"
+like "$err" 'sudo scripts/setup' "and is told the command"
+run scripts/setup --frobnicate
+is "$status" 2 "an unknown option is a usage error"
+is "$(sed 's/#.*//' scripts/packages | tr -s ' \t' '\n' | grep . | sort | uniq -d)" "" "no package is listed twice"
+
+# A copy of the tree with one forbidden include.
+mkdir "$TMP/tree" && cp -r scripts common stats "$TMP/tree"
+ok "the layers hold in a copy" "$TMP/tree/scripts/check-layers"
+echo '#include "store/lab.h"' >>"$TMP/tree/stats/summary.c"
+run "$TMP/tree/scripts/check-layers"
+is "$status" 1 "stats/ must not include store/"
+like "$out" 'stats/summary.c:[0-9]+: stats/ may not include store/' "the line is named"
+cp stats/summary.c "$TMP/tree/stats/summary.c"
+echo '#include <sqlite3.h>' >>"$TMP/tree/stats/summary.c"
+run "$TMP/tree/scripts/check-layers"
+like "$status $out" '^1 .*stats/summary.c:[0-9]+: <sqlite3.h> belongs to store' "nor another folder's library"
+
+done_testing
