@@ -26,7 +26,8 @@ struct domain_desc {
 	const char *uuid; /* NULL: libvirt's choice */
 	const char *lab;  /* metadata */
 	const char *run;
-	pid_t owner;
+	pid_t owner; /* process that starts it, and when that started (clock ticks) */
+	uint64_t owner_started;
 	bool kvm;
 	const char *emulator;
 	const char *machine;   /* versioned type */
