@@ -35,11 +35,11 @@ mkdir "$TMP/tree" && cp -r scripts common stats "$TMP/tree"
 ok "the layers hold in a copy" "$TMP/tree/scripts/check-layers"
 echo '#include "store/lab.h"' >>"$TMP/tree/stats/summary.c"
 run "$TMP/tree/scripts/check-layers"
-is "$status" 1 "stats/ must not include store/"
+isnt "$status" 0 "stats/ must not include store/"
 like "$out" 'stats/summary.c:[0-9]+: stats/ may not include store/' "the line is named"
 cp stats/summary.c "$TMP/tree/stats/summary.c"
 echo '#include <sqlite3.h>' >>"$TMP/tree/stats/summary.c"
 run "$TMP/tree/scripts/check-layers"
-like "$status $out" '^1 .*stats/summary.c:[0-9]+: <sqlite3.h> belongs to store' "nor another folder's library"
+like "$status $out" '^[1-9][0-9]* .*stats/summary.c:[0-9]+: <sqlite3.h> belongs to store' "nor another folder's library"
 
 done_testing
