@@ -14,35 +14,7 @@
 #include "common/cleanup.h"
 #include "common/err.h"
 #include "store/lab.h"
-
-enum report_direction {
-	REPORT_NO_DIRECTION,
-	REPORT_MORE_IS_BETTER, /* "+" */
-	REPORT_LESS_IS_BETTER, /* "-" */
-};
-
-enum report_reducer {
-	REPORT_MEAN,
-	REPORT_MAX,
-	REPORT_MIN,
-	REPORT_LAST,
-	REPORT_DELTA, /* last - first */
-};
-
-enum report_kind {
-	REPORT_COUNT,
-	REPORT_TIME, /* means nothing on an emulated machine */
-	REPORT_MEMORY,
-};
-
-struct report_metric {
-	char *name;
-	char *unit; /* "" when it has none */
-	enum report_direction direction;
-	enum report_reducer reducer;
-	enum report_kind kind;
-	bool comparable; /* false: its meaning differs between the kernels; printed, no interval */
-};
+#include "workloads/metric.h"
 
 struct report_variant {
 	char *name;   /* "A", "B" */
@@ -77,7 +49,7 @@ struct report_arm {
 	size_t cap;
 	size_t pooled;	/* values of all boots together */
 	size_t failed;	/* runs with another outcome than "done" */
-	size_t missing; /* planned, running or lab fault */
+	size_t missing; /* planned, running, lab fault, or done without this metric */
 };
 
 struct report_model {
@@ -91,16 +63,17 @@ struct report_model {
 	char *machine; /* JSON object in text */
 	uint64_t seed;
 	unsigned n;
-	bool emulated;
+	bool emulated; /* times mean nothing on their own */
 	int64_t created;
 	struct report_variant *variants;
 	size_t n_variants;
 	char **cells; /* one named "" when the experiment has no factors */
 	size_t n_cells;
-	struct report_metric *metrics;
-	size_t n_metrics;
-	struct report_run *runs; /* newest attempts, in run order */
+	struct metric_list metrics;
+	struct report_run *runs; /* the newest attempt of each slot, in run order */
 	size_t n_runs;
+	struct report_run *repeated; /* earlier attempts that were lab faults */
+	size_t n_repeated;
 	struct report_arm *arms; /* see report_arm() */
 };
 
