@@ -8,6 +8,7 @@
  *	suite: bookworm			# of the distribution, as the host's apt knows it
  *	size: 1 GiB			# of the file system
  *	packages: [rt-tests, procps]	# on top of the essential ones
+ *	exclude: [/usr/share/man/]	# not unpacked
  *	files:				# written into the tree
  *	- path: /etc/hostname
  *	  mode: "0644"
@@ -37,6 +38,7 @@ struct recipe {
 	char *variant;	/* mmdebstrap's: "essential", "minbase", ... */
 	uint64_t bytes; /* size of the file system */
 	struct lab_strv packages;
+	struct lab_strv exclude; /* patterns of paths that dpkg does not unpack */
 	struct recipe_file *files;
 	size_t n_files;
 	struct lab_strv *commands; /* argument vectors */
