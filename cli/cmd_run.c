@@ -40,6 +40,14 @@ static void on_say(void *ctx, const char *topic, const char *text)
 		term_printf(cli->term, "%-8s %s\n", topic, text);
 }
 
+static void on_working(void *ctx, const char *what, const char *text)
+{
+	struct cli *cli = ctx;
+	struct term_progress p = {.what = what, .text = text};
+
+	term_progress(cli->term, &p);
+}
+
 static void on_status(void *ctx, const struct run_status *s)
 {
 	struct cli *cli = ctx;
@@ -177,6 +185,7 @@ static int run_run(struct cli *cli, void *options, char **operands, struct lab_e
 	struct run_progress progress = {
 		.ctx = cli,
 		.say = on_say,
+		.working = on_working,
 		.status = on_status,
 		.run_ended = on_run_ended,
 		.cancelled = on_cancelled,
