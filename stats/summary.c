@@ -42,7 +42,8 @@ static double sd_of(const double *values, size_t n, double mean)
 
 		sum += d * d;
 	}
-	return sqrt((double)(sum / (long double)(n - 1)));
+	/* The square of a tiny spread fits a long double only. */
+	return (double)sqrtl(sum / (long double)(n - 1));
 }
 
 void stats_summarise(const double *values, size_t n, struct stats_summary *ret)
