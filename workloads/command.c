@@ -111,7 +111,7 @@ static int find_number(const struct lab_buf *out, const regex_t *re, double *ret
 		if (found)
 			return lab_error_set(err, LAB_ERR_INVALID, "two lines match the pattern");
 		n = match[1].rm_so < 0 ? 0 : (size_t)(match[1].rm_eo - match[1].rm_so);
-		if (text_positive(n ? s + match[1].rm_so : "", n, "the number", ret_value, err))
+		if (text_positive(n ? s + match[1].rm_so : "", n, "the match", ret_value, err))
 			return -1;
 		found = true;
 	}
