@@ -42,7 +42,8 @@ for c in "${commands[@]}"; do
 done
 is "$bad" "" "every command explains itself on standard output, all three ways"
 run labctl source add -h
-like "$status $out" '^0 usage: labctl source add .*--reference' "so do commands of a command"
+like "$status $out" '^0 usage: labctl source add ' "so do commands of a command"
+like "$out" '^  --reference DIR ' "with their options"
 is "$(labctl help source add)" "$out" "help knows them as well"
 ok "asking for help makes no lab" test ! -e "$TMP/data"
 
@@ -82,7 +83,7 @@ is "$?" 1 "a full disk under standard output is a failure"
 like "$(cat "$TMP/err")" 'cannot write standard output: No space left' "and says so"
 labctl list experiments >&- 2>"$TMP/err"
 is "$?" 1 "so is a closed standard output"
-{ labctl help; echo $? >"$TMP/status"; } | :
+{ labctl help 2>/dev/null; echo $? >"$TMP/status"; } | :
 ok "a reader that goes away is a failure, not a signal" grep -Eqx '0|1' "$TMP/status"
 
 run labctl completion bash
