@@ -174,11 +174,40 @@ static void make_env(const char *tmp, struct lab_strv *env)
 	lab_strv_add(env, "DEBIAN_FRONTEND=noninteractive");
 }
 
+/* The lines of mmdebstrap that tell a person where it is. */
+static const struct {
+	const char *prefix;
+	const char *text;
+} steps[] = {
+	{"running apt-get update", "reading the package lists"},
+	{"downloading packages", "downloading packages"},
+	{"extracting archives", "unpacking packages"},
+	{"installing essential", "installing essential packages"},
+	{"installing remaining", "installing the recipe's packages"},
+	{"running special hook", "files and commands of the recipe"},
+	{"running --customize-hook", "files and commands of the recipe"},
+	{"creating tarball", "packing the tree"},
+};
+
 struct talk {
 	const struct image_progress *progress;
+	const char *step;
 	char *error; /* the first complaint: later ones are its consequences */
 	char *other; /* the last line that is not mmdebstrap's own */
 };
+
+static void hear_step(struct talk *talk, const char *line)
+{
+	for (size_t i = 0; i < LAB_COUNT(steps); i++) {
+		if (!lab_starts_with(line, steps[i].prefix))
+			continue;
+		if ((!talk->step || strcmp(talk->step, steps[i].text) != 0) && talk->progress &&
+		    talk->progress->say)
+			talk->progress->say(talk->progress->ctx, "bootstrap", steps[i].text);
+		talk->step = steps[i].text;
+		return;
+	}
+}
 
 static void hear(void *ctx, bool is_stderr, const char *line)
 {
@@ -193,8 +222,7 @@ static void hear(void *ctx, bool is_stderr, const char *line)
 		if (!talk->error)
 			talk->error = lab_strdup(text);
 	} else if (lab_starts_with(line, "I: ")) {
-		if (talk->progress && talk->progress->say)
-			talk->progress->say(talk->progress->ctx, "bootstrap", line + 3);
+		hear_step(talk, line + 3);
 	} else if (*line && !lab_starts_with(line, "W: ") && !talk->error) {
 		free(talk->other);
 		talk->other = lab_strdup(line);

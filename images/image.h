@@ -8,8 +8,8 @@
  *
  *   root.img        the file system; never written to, machines run on overlays of it
  *   packages.tsv    package, version, architecture: one a line
- *   build.log       what mmdebstrap said
  *
+ * What mmdebstrap and libguestfs said of the last attempt is in LAB/logs/image-RECIPE.log.
  * Manifest: recipe, recipe_hash, suite, packages (name: version), bytes, mmdebstrap,
  * libguestfs, mke2fs (versions), mode (of mmdebstrap), seconds {bootstrap, image},
  * force_tcg.
@@ -31,7 +31,10 @@ struct image_progress {
 	 * several times a phase; the receiver limits its own rate. May be NULL.
 	 */
 	void (*say)(void *ctx, const char *phase, const char *text);
-	/* True asks for the end: LAB_ERR_CANCELLED, nothing is left behind. May be NULL. */
+	/*
+	 * True asks for the end: LAB_ERR_CANCELLED, nothing is left behind. May be NULL. Also
+	 * called from another thread: it looks at a flag, and no more.
+	 */
 	bool (*cancelled)(void *ctx);
 };
 
@@ -50,8 +53,8 @@ int image_key(const char *recipe, char out[HASH_HEX], struct lab_error *err) LAB
 
 /*
  * The image of a recipe: looked up, else made (a minute or so). *ret_cached (may be
- * NULL) says which. Wants the lab lock. A failed or killed build leaves nothing but,
- * after a failure of mmdebstrap, its log, whose path the error names.
+ * NULL) says which. Wants the lab lock. A failed or killed build leaves nothing but
+ * its log, whose path the error names.
  */
 int image_ensure(struct lab *lab, const struct image_request *request, struct artifact **ret_image,
 		 bool *ret_cached, struct lab_error *err) LAB_MUST_CHECK;
@@ -59,7 +62,7 @@ int image_ensure(struct lab *lab, const struct image_request *request, struct ar
 /* What building an image needs and this host and user lack; for doctor. */
 struct image_host {
 	char *mmdebstrap; /* version, or NULL: not installed */
-	char *mode; /* how mmdebstrap would run here: "root", "unshare", "fakechroot", or NULL */
+	char *mode; /* how mmdebstrap would run here: "root", "userns", "fakechroot", or NULL */
 	char *mode_cure;  /* when mode is NULL: what to do about it */
 	char *libguestfs; /* version */
 	char *kernel;	  /* kernel of the appliance, or NULL: none that this user can read */

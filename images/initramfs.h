@@ -11,7 +11,7 @@
  *   /modules.list       paths of the modules, one a line, in the order to load them;
  *                       empty when there are none
  *   /modules/NAME.ko    uncompressed
- *   /dev /proc /sys /run /root.d (mount point of the root), /dev/console, /dev/null, /dev/kmsg
+ *   /dev /proc /sys /run /newroot (where the root is mounted), /dev/console, /dev/null, /dev/kmsg
  *
  * The artifact (kind "initramfs") holds initramfs.cpio; its manifest says agent (hash),
  * release of the modules and their names.
