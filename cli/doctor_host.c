@@ -45,6 +45,17 @@ void doctor_compiler(struct doctor *d, struct doctor_line *line)
 	doctor_cure(line, "apt-get install build-essential");
 }
 
+/* A header by its path, a program by its name. */
+static bool is_there(const char *what)
+{
+	LAB_CLEANUP(free) char *program = NULL;
+
+	if (what[0] == '/')
+		return lab_file_exists(what);
+	program = lab_proc_which(what);
+	return program != NULL;
+}
+
 void doctor_kernel_tools(struct doctor *d, struct doctor_line *line)
 {
 	static const struct {
@@ -68,9 +79,8 @@ void doctor_kernel_tools(struct doctor *d, struct doctor_line *line)
 	(void)d;
 	for (size_t i = 0; i < LAB_COUNT(needs); i++) {
 		const char *what = needs[i].program;
-		LAB_CLEANUP(free) char *found = NULL;
 
-		if (what[0] == '/' ? lab_file_exists(what) : !!(found = lab_proc_which(what)))
+		if (is_there(what))
 			continue;
 		lab_buf_addf(&missing, "%s%s", missing.len ? ", " : "", lab_path_base(what));
 		lab_buf_addf(&packages, " %s", needs[i].package);

@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* For the analyser these are macros, too. */
+#undef lab_error_set
+#undef lab_error_errno
+#undef lab_error_wrap
+
 /* Messages are one line: what a library hands us with line ends in it is flattened. */
 static void flatten(char *text)
 {

@@ -40,4 +40,11 @@ int lab_error_errno(struct lab_error *err, int errnum, const char *fmt, ...) LAB
 /* Puts "fmt: " in front of err's text. Returns -1. */
 int lab_error_wrap(struct lab_error *err, const char *fmt, ...) LAB_PRINTF(2, 3);
 
+#ifdef __clang_analyzer__
+/* The analyser looks at one file at a time; "always -1" is what it must know about these. */
+#define lab_error_set(...) (lab_error_set(__VA_ARGS__), -1)
+#define lab_error_errno(...) (lab_error_errno(__VA_ARGS__), -1)
+#define lab_error_wrap(...) (lab_error_wrap(__VA_ARGS__), -1)
+#endif
+
 #endif
