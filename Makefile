@@ -144,6 +144,19 @@ $(BUILD)/tests/$(1): $(BUILD)/obj/tests/unit/$(1).o $(call libs_of,$(call unit_f
 endef
 $(foreach t,$(UNIT_SRC),$(eval $(call unit_rule,$(notdir $(t:.c=)))))
 
+# Tests of the agent run it as a process; sanitized, it is made of the host's objects.
+ifneq ($(SANITIZE),)
+TEST_AGENT := $(BUILD)/libexec/labctl/labctl-agent-sanitized
+$(TEST_AGENT): $(call libs_of,guest-agent)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_LDFLAGS) -Wl,--build-id=sha1 -o $@ $(OBJS_guest-agent) \
+		$(filter-out $(BUILD)/libguest-agent.a,$^) $(call link_of,guest-agent)
+else
+TEST_AGENT := $(BUILD)/libexec/labctl/labctl-agent
+endif
+$(filter $(BUILD)/tests/test_guest_%,$(UNIT_BIN)): | $(TEST_AGENT)
+
 .PHONY: unit check-unit
 unit: $(UNIT_BIN)
 check-unit: unit
@@ -155,6 +168,25 @@ INTEGRATION ?= $(sort $(wildcard tests/integration/*.t))
 check-integration: all
 	@echo "== integration tests"
 	$(Q)BUILD=$(abspath $(BUILD)) prove --timer --merge $(PROVE_FLAGS) $(INTEGRATION)
+
+# Fuzz targets: tests/fuzz/fuzz_NAME.c with the folders it needs; FUZZ_SECONDS each.
+FUZZ_SECONDS ?= 60
+FUZZ_NAMES := frame
+FUZZ_frame := common protocol
+define fuzz_rule
+$(BUILD)/fuzz/$(1): tests/fuzz/fuzz_$(1).c $$(foreach f,$$(FUZZ_$(1)),$$(wildcard $$(f)/*.c))
+	@mkdir -p $$(@D)
+	$$(call say,FUZZ,$$@)
+	$$(Q)clang -std=gnu11 -D_GNU_SOURCE -I. -g -O1 -fsanitize=fuzzer,address,undefined -DLABCTL_VERSION='"$$(VERSION)"' \
+		-o $$@ $$^ $$(foreach f,$$(FUZZ_$(1)),$$(if $$(pkgs_$$(f)),$$(shell $$(PKG_CONFIG) --cflags --libs $$(pkgs_$$(f))))) -lm
+endef
+$(foreach n,$(FUZZ_NAMES),$(eval $(call fuzz_rule,$(n))))
+
+.PHONY: fuzz
+fuzz: $(foreach n,$(FUZZ_NAMES),$(BUILD)/fuzz/$(n))
+	$(Q)for n in $(FUZZ_NAMES); do mkdir -p $(BUILD)/fuzz/corpus-$$n && \
+		$(BUILD)/fuzz/$$n -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(BUILD)/fuzz/ \
+		$(BUILD)/fuzz/corpus-$$n tests/fuzz/corpus/$$n || exit 1; done
 
 .PHONY: setup check check-run demo
 setup:

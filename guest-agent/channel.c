@@ -85,7 +85,7 @@ char *channel_virtio_path(const char *sysroot, const char *name)
 			continue;
 		value = disk_read_attribute(port, "name");
 		if (value && strcmp(value, name) == 0)
-			return disk_device_node(port, entry->d_name, false);
+			return disk_device_node(sysroot, port, entry->d_name, false);
 	}
 	return NULL;
 }

@@ -34,13 +34,13 @@ char *disk_read_attribute(const char *dir, const char *name)
 	return lab_strndup(start, len);
 }
 
-char *disk_device_node(const char *sysdir, const char *name, bool block)
+char *disk_device_node(const char *sysroot, const char *sysdir, const char *name, bool block)
 {
 	LAB_CLEANUP(free) char *path = lab_asprintf("/dev/%s", name);
 	LAB_CLEANUP(free) char *number = NULL;
 	unsigned major, minor;
 
-	if (access(path, F_OK) == 0)
+	if (*sysroot || access(path, F_OK) == 0)
 		return LAB_TAKE(path);
 	number = disk_read_attribute(sysdir, "dev");
 	if (!number || sscanf(number, "%u:%u", &major, &minor) != 2)
@@ -119,7 +119,7 @@ int disk_find(const char *sysroot, const struct job_disk *disk, uint64_t wait_ms
 	sysdir = lab_asprintf("%s/sys/block/%s", sysroot, name);
 	if (check_size(sysdir, disk, err) < 0)
 		return -1;
-	path = disk_device_node(sysdir, name, true);
+	path = disk_device_node(sysroot, sysdir, name, true);
 	if (!path)
 		return lab_error_set(err, LAB_ERR_FAILED, "disk '%s' (%s) has no device file",
 				     disk->serial, name);

@@ -16,8 +16,9 @@ char *disk_read_attribute(const char *dir, const char *name);
 /*
  * The path under /dev of the device that `sysdir` (with its "dev" attribute)
  * describes; made with mknod where devtmpfs did not. NULL when that fails; caller frees.
+ * With a recorded sysroot it is only named.
  */
-char *disk_device_node(const char *sysdir, const char *name, bool block);
+char *disk_device_node(const char *sysroot, const char *sysdir, const char *name, bool block);
 
 /* The name in /sys/block of the disk with this serial, or NULL; caller frees. */
 char *disk_by_serial(const char *sysroot, const char *serial);

@@ -97,13 +97,14 @@ json_t *series_take_row(struct series *series, int64_t t_ns, enum message_mark m
 	LAB_CLEANUP(free) int64_t *deltas = LAB_NEW_ARRAY(int64_t, series->names.n);
 
 	for (size_t i = 0; i < series->names.n; i++) {
-		int64_t now = series->now[i];
+		int64_t now = series->now[i], delta;
 
 		deltas[i] = MESSAGE_ABSENT;
-		/* A step that does not fit 63 bits is left out rather than wrapped. */
-		if (now == MESSAGE_ABSENT ||
-		    __builtin_sub_overflow(now, series->last[i], &deltas[i]))
+		/* A step that does not fit is left out rather than wrapped. */
+		if (now == MESSAGE_ABSENT || __builtin_sub_overflow(now, series->last[i], &delta) ||
+		    delta == MESSAGE_ABSENT)
 			continue;
+		deltas[i] = delta;
 		series->last[i] = now;
 	}
 	return message_make_series(t_ns, mark, deltas, series->names.n);

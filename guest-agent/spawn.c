@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,6 +84,9 @@ static void child_setup(const struct job_step *step, int out, int err, int repor
 		dup2(null, STDIN_FILENO);
 	else
 		close(STDIN_FILENO);
+	/* Ours are close-on-exec; what whoever started us left open is not the workload's either. */
+	if (syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+		errno = 0; /* before Linux 5.11: then it inherits */
 	if (chdir(step->cwd ? step->cwd : "/") < 0)
 		child_fail(report);
 }
