@@ -71,7 +71,7 @@ static const struct pattern patterns[] = {
 	{CONSOLE_WARNING, false, "WARNING: ", NULL},
 };
 
-/* Behind "[   12.345678] " and "[    T123] ", which need not be there. */
+/* Behind "[   12.345678] " or "[   12.345678][    T123] ", which need not be there. */
 static const char *skip_stamp(const char *line)
 {
 	while (*line == '[') {
@@ -79,9 +79,9 @@ static const char *skip_stamp(const char *line)
 
 		while (*p && strchr(" .0123456789TC@", *p))
 			p++;
-		if (p == line + 1 || p[0] != ']' || p[1] != ' ')
+		if (p == line + 1 || p[0] != ']' || (p[1] != ' ' && p[1] != '['))
 			break;
-		line = p + 2;
+		line = p + (p[1] == ' ' ? 2 : 1);
 	}
 	return line;
 }

@@ -64,16 +64,22 @@ static bool domain_exists(struct hypervisor *hv, const char *name)
 	return true;
 }
 
-void hypervisor_free(struct hypervisor *hv)
+void hypervisor_await_forgotten(struct hypervisor *hv, const char *name)
 {
 	uint64_t deadline = lab_deadline_in(FORGET_MS);
 
+	if (!lab_strv_has(&hv->leaving, name))
+		return;
+	while (domain_exists(hv, name) && lab_deadline_left(deadline))
+		lab_sleep_ms(POLL_MS);
+}
+
+void hypervisor_free(struct hypervisor *hv)
+{
 	if (!hv)
 		return;
-	for (size_t i = 0; hv->conn && i < hv->leaving.n; i++) {
-		while (domain_exists(hv, hv->leaving.items[i]) && lab_deadline_left(deadline))
-			lab_sleep_ms(POLL_MS);
-	}
+	for (size_t i = 0; hv->conn && i < hv->leaving.n; i++)
+		hypervisor_await_forgotten(hv, hv->leaving.items[i]);
 	if (hv->conn)
 		virConnectClose(hv->conn);
 	lab_strv_release(&hv->leaving);

@@ -70,13 +70,9 @@ static int refuse_without_kvm(const char *why, struct lab_error *err)
 
 static int decide_kvm(struct live *live, const struct kvm_result *probe, struct lab_error *err)
 {
-	const char *why = probe->text;
-
 	live->kvm = probe->works && live->info->kvm;
-	if (probe->works && !live->info->kvm)
-		why = "libvirt offers none (can its user open /dev/kvm?)";
 	if (!live->kvm && !live->job->allow_emulated)
-		return refuse_without_kvm(why, err);
+		return refuse_without_kvm("libvirt offers none (can its user open /dev/kvm?)", err);
 	return 0;
 }
 
@@ -223,6 +219,8 @@ static int prepare_all(struct live *live, const struct kvm_result *probe, struct
 {
 	const struct target_job *job = live->job;
 
+	if (!probe->works && !job->allow_emulated)
+		return refuse_without_kvm(probe->text, err);
 	if (!job->hypervisor && hypervisor_open(job->connect, &live->own_hv, err))
 		return -1;
 	live->hv = job->hypervisor ? job->hypervisor : live->own_hv;

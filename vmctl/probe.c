@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -37,7 +38,7 @@ static const unsigned char sector[512] = {
 	0xeb,	      0xfd,		  /* jmp to the hlt */
 	[510] = 0x55, [511] = 0xaa,
 };
-enum { SECTOR_SAYS = 2 * 0x31 + 1 };
+enum { SECTOR_SAYS = 2 * 0x31 + 1, DISK_BYTES = 1 << 20 };
 
 int qemu_build(const char *emulator, char **ret_build, struct lab_error *err)
 {
@@ -66,6 +67,12 @@ static int make_sector(char *path, size_t size, struct lab_error *err)
 	if (fd < 0)
 		return lab_error_errno(err, errno, "memory file for the probe");
 	if (lab_write_all(fd, sector, sizeof(sector), err)) {
+		close(fd);
+		return -1;
+	}
+	/* The firmware reads by cylinders and needs at least one. */
+	if (ftruncate(fd, DISK_BYTES)) {
+		lab_error_errno(err, errno, "memory file for the probe");
 		close(fd);
 		return -1;
 	}

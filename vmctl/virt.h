@@ -36,5 +36,7 @@ int hypervisor_connection(struct hypervisor *hv, virConnectPtr *ret,
  * until libvirt has forgotten it.
  */
 void hypervisor_forget_later(struct hypervisor *hv, const char *name);
+/* Waits until that has come true for this name, so that it can be used again. */
+void hypervisor_await_forgotten(struct hypervisor *hv, const char *name);
 
 #endif

@@ -228,6 +228,7 @@ int vm_create(struct hypervisor *hv, const char *name, const char *xml, struct v
 		vm->conn = NULL;
 		return virt_error(err, "connection");
 	}
+	hypervisor_await_forgotten(hv, name);
 	vm->dom = virDomainCreateXML(vm->conn, xml,
 				     VIR_DOMAIN_START_PAUSED | VIR_DOMAIN_START_AUTODESTROY);
 	if (!vm->dom)
