@@ -26,11 +26,17 @@
 
 static int fatal_console = -1;
 
-/* Only calls that are safe in a signal handler. A PID 1 that dies would look like a kernel panic. */
-static void fatal(int sig)
+/*
+ * A PID 1 that dies would look like a kernel panic, so it powers off instead. Only
+ * calls that are safe in a signal handler. A signal that somebody else sent is his joke.
+ */
+static void fatal(int sig, siginfo_t *info, void *context)
 {
 	char text[] = "labctl-agent: killed by signal 00, power off\n";
 
+	(void)context;
+	if (info->si_code <= 0 && info->si_pid != getpid())
+		return;
 	text[31] = (char)('0' + sig / 10);
 	text[32] = (char)('0' + sig % 10);
 	if (fatal_console >= 0 && write(fatal_console, text, sizeof(text) - 1) < 0)
@@ -43,7 +49,7 @@ static void fatal(int sig)
 static void catch_fatal(int console)
 {
 	static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
-	struct sigaction action = {.sa_handler = fatal};
+	struct sigaction action = {.sa_sigaction = fatal, .sa_flags = SA_SIGINFO | SA_RESTART};
 
 	fatal_console = console;
 	for (size_t i = 0; i < LAB_COUNT(signals); i++)
