@@ -88,7 +88,7 @@ int campaign_create(struct lab *lab, const struct campaign *c, const struct run_
 		    size_t n, int64_t *ret_id, struct lab_error *err)
 {
 	const char *definition;
-	int64_t id;
+	int64_t id = 0;
 	int rc;
 
 	if (json_object_text(c->definition, "definition of the campaign", &definition, err) < 0 ||
