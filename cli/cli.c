@@ -4,19 +4,21 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "common/clock.h"
+#include "cli/exit.h"
 #include "common/file.h"
 #include "common/mem.h"
 
-void cli_print_json(struct cli *cli, json_t *value)
+int cli_print_json(struct cli *cli, json_t *value, struct lab_error *err)
 {
-	char *text = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY);
+	char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY) : NULL;
 
+	json_decref(value);
 	if (!text)
-		abort(); /* only a value that we built wrong cannot be encoded */
+		return lab_error_set(err, LAB_ERR_FAILED,
+				     "the result has text that is not UTF-8: JSON cannot hold it");
 	term_printf(cli->term, "%s\n", text);
 	free(text);
-	json_decref(value);
+	return CLI_EXIT_OK;
 }
 
 void cli_print_buf(struct cli *cli, const struct lab_buf *buf)
@@ -66,10 +68,7 @@ json_t *cli_json_text(const char *text)
 	return value ? value : json_object();
 }
 
-json_t *cli_json_time(int64_t unix_time)
+json_t *cli_json_u64(uint64_t value)
 {
-	char text[32];
-
-	lab_format_time(unix_time, text, sizeof(text));
-	return json_sprintf("%.10sT%sZ", text, text + 11);
+	return json_sprintf("%llu", (unsigned long long)value);
 }

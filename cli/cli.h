@@ -30,8 +30,11 @@ struct cli {
 	struct lab_lock *lock;
 };
 
-/* Prints a JSON value as the result and drops the reference. */
-void cli_print_json(struct cli *cli, json_t *value);
+/*
+ * Prints a JSON value as the result and drops the reference. Returns CLI_EXIT_OK, or -1
+ * when the value is NULL, which jansson gives for text that is not UTF-8.
+ */
+int cli_print_json(struct cli *cli, json_t *value, struct lab_error *err) LAB_MUST_CHECK;
 /* The same text as buf, as the result. */
 void cli_print_buf(struct cli *cli, const struct lab_buf *buf);
 
@@ -43,7 +46,7 @@ int cli_open_lab(struct cli *cli, unsigned needs, const char *what,
 
 /* A parsed JSON text, or an empty object when it does not parse. */
 json_t *cli_json_text(const char *text);
-/* "2026-12-01T14:03:59Z" as a JSON string. */
-json_t *cli_json_time(int64_t unix_time);
+/* All 64 bits, as text: many readers of JSON keep fewer of a number. */
+json_t *cli_json_u64(uint64_t value);
 
 #endif

@@ -109,9 +109,8 @@ static int run_build(struct cli *cli, void *options, char **operands, struct lab
 		return -1;
 	term_progress_end(cli->term);
 	if (cli->common.json)
-		cli_print_json(cli, result_json(&result));
-	else
-		print_result(cli, &result);
+		return cli_print_json(cli, result_json(&result), err);
+	print_result(cli, &result);
 	return CLI_EXIT_OK;
 }
 

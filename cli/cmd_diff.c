@@ -77,10 +77,11 @@ static int run_diff(struct cli *cli, void *options, char **operands, struct lab_
 	if (config_diff(path_a, path_b, &diff, err) < 0)
 		return -1;
 	if (cli->common.json)
-		cli_print_json(cli, json_pack("{s:s, s:s, s:o}", "a", k.a->key, "b", k.b->key,
-					      "config", kernel_diff_json(&diff)));
-	else
-		print_kernels(cli, &k, &diff);
+		return cli_print_json(cli,
+				      json_pack("{s:s, s:s, s:o}", "a", k.a->key, "b", k.b->key,
+						"config", kernel_diff_json(&diff)),
+				      err);
+	print_kernels(cli, &k, &diff);
 	return CLI_EXIT_OK;
 }
 

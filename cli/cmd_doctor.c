@@ -72,7 +72,6 @@ static int run_doctor(struct cli *cli, void *options, char **operands, struct la
 	bool failed = false, is_default;
 
 	(void)operands;
-	(void)err;
 	d.lab_dir = cli_lab_dir(cli, &is_default);
 	/* A lab keeps the probe's answer, but a machine without one can be asked as well. */
 	if (lab_open(d.lab_dir, &cli->lab, NULL) < 0)
@@ -93,10 +92,11 @@ static int run_doctor(struct cli *cli, void *options, char **operands, struct la
 		free(line.cure);
 	}
 	free(d.lab_dir);
-	if (cli->common.json)
-		cli_print_json(cli, json_pack("{s:b, s:o}", "ok", !failed, "checks", list));
-	else
+	if (!cli->common.json)
 		json_decref(list);
+	else if (cli_print_json(cli, json_pack("{s:b, s:o}", "ok", !failed, "checks", list), err) <
+		 0)
+		return -1;
 	return failed ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }
 

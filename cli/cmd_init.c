@@ -21,11 +21,12 @@ static int run_init(struct cli *cli, void *options, char **operands, struct lab_
 	if (lab_open(dir, &cli->lab, err) < 0)
 		return -1;
 	if (cli->common.json)
-		cli_print_json(cli, json_pack("{s:s, s:s, s:b}", "lab", lab_dir(cli->lab), "id",
-					      lab_id(cli->lab), "made", !existed));
-	else
-		term_printf(cli->term, "%s %s\n", existed ? "already a lab:" : "made a lab in",
-			    lab_dir(cli->lab));
+		return cli_print_json(cli,
+				      json_pack("{s:s, s:s, s:b}", "lab", lab_dir(cli->lab), "id",
+						lab_id(cli->lab), "made", !existed),
+				      err);
+	term_printf(cli->term, "%s %s\n", existed ? "already a lab:" : "made a lab in",
+		    lab_dir(cli->lab));
 	return CLI_EXIT_OK;
 }
 

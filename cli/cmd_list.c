@@ -77,11 +77,11 @@ static int add_campaign(struct cli *cli, const struct campaign *c, struct table 
 	table_cellf(table, "%u", progress.outcomes);
 	table_cell(table, lab_format_time(c->created, time, sizeof(time)));
 	json_array_append_new(
-		array, json_pack("{s:I, s:s, s:s, s:s, s:b, s:s, s:I, s:i, s:o, s:i, s:i, s:i}",
+		array, json_pack("{s:I, s:s, s:s, s:s, s:b, s:s, s:o, s:i, s:I, s:i, s:i, s:i}",
 				 "id", (json_int_t)c->id, "experiment", c->experiment, "preset",
 				 c->preset, "target", c->target, "emulated", c->emulated, "state",
-				 c->state, "seed", (json_int_t)c->seed, "n", (int)c->n, "created",
-				 cli_json_time(c->created), "planned", (int)progress.slots, "done",
+				 c->state, "seed", cli_json_u64(c->seed), "n", (int)c->n, "created",
+				 (json_int_t)c->created, "planned", (int)progress.slots, "done",
 				 (int)progress.done, "failed", (int)progress.outcomes));
 	return 0;
 }
@@ -121,11 +121,11 @@ static int list_artifacts(struct cli *cli, const char *kind, struct table *table
 		table_cell(table, a->label);
 		table_cell(table, lab_format_size(a->bytes, size, sizeof(size)));
 		table_cell(table, lab_format_time(a->created, time, sizeof(time)));
-		json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o}",
+		json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}",
 						       "kind", a->kind, "key", a->key, "content",
 						       a->content, "label", a->label, "path",
 						       a->path, "bytes", (json_int_t)a->bytes,
-						       "created", cli_json_time(a->created)));
+						       "created", (json_int_t)a->created));
 	}
 	return 0;
 }
@@ -164,11 +164,11 @@ static int list_patchsets(struct cli *cli, struct table *table, json_t *array,
 		table_cellf(table, "%.*s", ARTIFACT_SHORT, p->kernel_b);
 		json_array_append_new(
 			array,
-			json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:o}", "id",
+			json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:I}", "id",
 				  (json_int_t)p->id, "patchset", p->spec, "source", p->source,
 				  "base", p->base, "base_name", p->base_name, "head", p->head,
 				  "commits", p->commits, "kernel_a", p->kernel_a, "kernel_b",
-				  p->kernel_b, "created", cli_json_time(p->created)));
+				  p->kernel_b, "created", (json_int_t)p->created));
 	}
 	return 0;
 }
@@ -206,8 +206,7 @@ static int run_list_command(struct cli *cli, void *options, char **operands, str
 		return -1;
 	}
 	if (cli->common.json) {
-		cli_print_json(cli, array);
-		return CLI_EXIT_OK;
+		return cli_print_json(cli, array, err);
 	}
 	json_decref(array);
 	table_format(&table, &text);

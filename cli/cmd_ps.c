@@ -67,8 +67,7 @@ static int run_ps(struct cli *cli, void *options, char **operands, struct lab_er
 	array = json_array();
 	for (size_t i = 0; i < domains.n; i++)
 		json_array_append_new(array, domain_json(&domains.items[i]));
-	cli_print_json(cli, array);
-	return CLI_EXIT_OK;
+	return cli_print_json(cli, array, err);
 }
 
 static const struct cli_option ps_options[] = {
@@ -117,12 +116,13 @@ static int run_clean(struct cli *cli, void *options, char **operands, struct lab
 	if (lab_clean_leftovers(cli->lab, &left, err) < 0)
 		return -1;
 	if (cli->common.json) {
-		cli_print_json(cli,
-			       json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "machines",
-					 (int)machines, "drafts", (int)left.drafts, "artifacts",
-					 (int)left.artifacts, "runs", (int)left.runs, "run_dirs",
-					 (int)left.run_dirs, "scratch", (int)left.scratch));
-		return CLI_EXIT_OK;
+		return cli_print_json(cli,
+				      json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "machines",
+						(int)machines, "drafts", (int)left.drafts,
+						"artifacts", (int)left.artifacts, "runs",
+						(int)left.runs, "run_dirs", (int)left.run_dirs,
+						"scratch", (int)left.scratch),
+				      err);
 	}
 	print_cleaned(cli,
 		      (const struct cleaned[]){

@@ -219,10 +219,13 @@ static int run_run(struct cli *cli, void *options, char **operands, struct lab_e
 	progress.build = &talk.progress;
 	ret = campaign_run(cli->lab, &request, &progress, &result, err);
 	term_progress_end(cli->term);
-	if (cli->common.json && (ret == 0 || result.campaign))
-		cli_print_json(cli, result_json(&result));
-	else if (ret == 0 || result.campaign)
+	if (cli->common.json && (ret == 0 || result.campaign)) {
+		/* The run's own error is worth more than this one. */
+		if (cli_print_json(cli, result_json(&result), ret == 0 ? err : NULL) < 0)
+			ret = -1;
+	} else if (ret == 0 || result.campaign) {
 		print_result(cli, &result);
+	}
 	if (ret == 0)
 		ret = conclude(cli, &result, err);
 	run_result_release(&result);

@@ -23,9 +23,9 @@ struct add_args {
 
 static json_t *source_json(const struct source *s)
 {
-	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:o}", "name", s->name, "kind", s->kind,
+	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:I}", "name", s->name, "kind", s->kind,
 			 "url", s->url, "reference", s->reference, "base_branch", s->base_branch,
-			 "created", cli_json_time(s->created));
+			 "created", (json_int_t)s->created);
 }
 
 static bool is_regular_file(const char *path)
@@ -89,10 +89,9 @@ static int run_add(struct cli *cli, void *options, char **operands, struct lab_e
 	if (ret < 0 || source_find(cli->lab, operands[0], &s, err) < 0)
 		return -1;
 	if (cli->common.json)
-		cli_print_json(cli, source_json(s));
-	else
-		term_printf(cli->term, "source   %s  (%s, %s)\n", s->name, s->kind,
-			    s->url ? s->url : operands[1]);
+		return cli_print_json(cli, source_json(s), err);
+	term_printf(cli->term, "source   %s  (%s, %s)\n", s->name, s->kind,
+		    s->url ? s->url : operands[1]);
 	return CLI_EXIT_OK;
 }
 
@@ -122,8 +121,7 @@ static int run_list_sources(struct cli *cli, void *options, char **operands, str
 		array = json_array();
 		for (size_t i = 0; i < list.n; i++)
 			json_array_append_new(array, source_json(list.items[i]));
-		cli_print_json(cli, array);
-		return CLI_EXIT_OK;
+		return cli_print_json(cli, array, err);
 	}
 	table_row(&table);
 	table_cell(&table, "NAME");
@@ -153,8 +151,7 @@ static int run_show_source(struct cli *cli, void *options, char **operands, stru
 		json_t *json = source_json(s);
 
 		json_object_set_new(json, "repository", json_string(repository));
-		cli_print_json(cli, json);
-		return CLI_EXIT_OK;
+		return cli_print_json(cli, json, err);
 	}
 	term_printf(cli->term, "source   %s  (%s)\nfrom     %s\n", s->name, s->kind,
 		    s->url ? s->url : "-");

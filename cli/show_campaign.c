@@ -14,9 +14,9 @@
 
 static json_t *run_json(const struct run *r)
 {
-	return json_pack("{s:i, s:i, s:s, s:s, s:i, s:I, s:s, s:s, s:s?, s:I, s:I}", "number",
+	return json_pack("{s:i, s:i, s:s, s:s, s:i, s:o, s:s, s:s, s:s?, s:I, s:I}", "number",
 			 (int)r->number, "attempt", (int)r->attempt, "variant", r->variant, "cell",
-			 r->cell, "repetition", (int)r->repetition, "seed", (json_int_t)r->seed,
+			 r->cell, "repetition", (int)r->repetition, "seed", cli_json_u64(r->seed),
 			 "state", r->state, "message", r->message, "dir", r->dir, "started",
 			 (json_int_t)r->started, "ended", (json_int_t)r->ended);
 }
@@ -77,12 +77,12 @@ static json_t *campaign_json(const struct campaign *c, const struct run_list *ru
 
 	for (size_t i = 0; i < runs->n; i++)
 		json_array_append_new(list, run_json(runs->items[i]));
-	return json_pack("{s:I, s:s, s:s, s:s, s:s, s:b, s:I, s:i, s:s, s:o, s:o, s:o}", "id",
+	return json_pack("{s:I, s:s, s:s, s:s, s:s, s:b, s:o, s:i, s:s, s:I, s:o, s:o}", "id",
 			 (json_int_t)c->id, "experiment", c->experiment, "preset", c->preset,
 			 "target", c->target, "state", c->state, "emulated", c->emulated, "seed",
-			 (json_int_t)c->seed, "n", (int)c->n, "identity", c->identity, "created",
-			 cli_json_time(c->created), "definition", cli_json_text(c->definition),
-			 "runs", list);
+			 cli_json_u64(c->seed), "n", (int)c->n, "identity", c->identity, "created",
+			 (json_int_t)c->created, "definition", cli_json_text(c->definition), "runs",
+			 list);
 }
 
 int show_campaign(struct cli *cli, const char *name, struct lab_error *err)
@@ -95,9 +95,8 @@ int show_campaign(struct cli *cli, const char *name, struct lab_error *err)
 	    run_list(cli->lab, id, true, &runs, err) < 0)
 		return -1;
 	if (cli->common.json)
-		cli_print_json(cli, campaign_json(c, &runs));
-	else
-		print_campaign(cli, c, &runs);
+		return cli_print_json(cli, campaign_json(c, &runs), err);
+	print_campaign(cli, c, &runs);
 	return CLI_EXIT_OK;
 }
 
@@ -190,6 +189,5 @@ int show_run(struct cli *cli, const char *text, struct lab_error *err)
 	json_object_set_new(json, "facts", cli_json_text(r->facts));
 	json_object_set_new(json, "fingerprint", cli_json_text(r->fingerprint));
 	json_object_set_new(json, "sample", sample_json(&sample));
-	cli_print_json(cli, json);
-	return CLI_EXIT_OK;
+	return cli_print_json(cli, json, err);
 }

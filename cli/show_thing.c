@@ -82,14 +82,15 @@ int show_experiment(struct cli *cli, const char *name, struct lab_error *err)
 	if (experiment_find(cli->paths.definitions, name, &e, err) < 0)
 		return -1;
 	if (cli->common.json)
-		cli_print_json(cli,
-			       json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:s, s:o, s:o, s:o}", "name",
-					 e->name, "title", e->title, "method", e->method, "path",
-					 e->path, "target", e->target, "image", e->image,
-					 "variants", names_json(e, true), "phases",
-					 names_json(e, false), "presets", presets_json(e)));
-	else
-		print_experiment(cli, e);
+		return cli_print_json(cli,
+				      json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:s, s:o, s:o, s:o}",
+						"name", e->name, "title", e->title, "method",
+						e->method, "path", e->path, "target", e->target,
+						"image", e->image, "variants", names_json(e, true),
+						"phases", names_json(e, false), "presets",
+						presets_json(e)),
+				      err);
+	print_experiment(cli, e);
 	return CLI_EXIT_OK;
 }
 
@@ -105,12 +106,13 @@ static int show_artifact(struct cli *cli, const char *kind, const char *name, st
 		return -1;
 	manifest = cli_json_text(a->manifest);
 	if (cli->common.json) {
-		cli_print_json(cli, json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "kind",
-					      a->kind, "key", a->key, "content", a->content,
-					      "label", a->label, "path", a->path, "bytes",
-					      (json_int_t)a->bytes, "created",
-					      cli_json_time(a->created), "manifest", manifest));
-		return CLI_EXIT_OK;
+		return cli_print_json(cli,
+				      json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o}", "kind",
+						a->kind, "key", a->key, "content", a->content,
+						"label", a->label, "path", a->path, "bytes",
+						(json_int_t)a->bytes, "created",
+						(json_int_t)a->created, "manifest", manifest),
+				      err);
 	}
 	lab_buf_addf(&text, "%-8s %s\nkey      %s\ncontent  %s\nmade     %s, %s\nfiles    %s\n",
 		     a->kind, a->label, a->key, a->content,
@@ -158,16 +160,16 @@ int show_patchset(struct cli *cli, const char *name, struct lab_error *err)
 		return -1;
 	subjects = cli_json_text(p->subjects);
 	if (cli->common.json) {
-		cli_print_json(cli,
-			       json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:s, s:s, "
-					 "s:o}",
-					 "id", (json_int_t)p->id, "patchset", p->spec, "source",
-					 p->source, "base", p->base, "base_name", p->base_name,
-					 "base_how", p->base_how, "head", p->head, "commits",
-					 p->commits, "subjects", subjects, "kernel_a", p->kernel_a,
-					 "kernel_b", p->kernel_b, "created",
-					 cli_json_time(p->created)));
-		return CLI_EXIT_OK;
+		return cli_print_json(
+			cli,
+			json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:s, s:s, "
+				  "s:I}",
+				  "id", (json_int_t)p->id, "patchset", p->spec, "source", p->source,
+				  "base", p->base, "base_name", p->base_name, "base_how",
+				  p->base_how, "head", p->head, "commits", p->commits, "subjects",
+				  subjects, "kernel_a", p->kernel_a, "kernel_b", p->kernel_b,
+				  "created", (json_int_t)p->created),
+			err);
 	}
 	lab_buf_addf(&text, "patchset %s  (source %s, id %lld)\nbase     %s  %.12s  (%s)\n",
 		     p->spec, p->source, (long long)p->id, p->base_name, p->base, p->base_how);
