@@ -162,10 +162,22 @@ unit: $(UNIT_BIN)
 check-unit: unit
 	$(Q)scripts/run-unit $(UNIT_BIN)
 
+# machine_test drives one machine through the product's own code; guest_test runs inside.
+MACHINE_LIBS := $(filter-out $(patsubst %,$(BUILD)/lib%.a,experiments builder workloads),$(call libs_of,experiments))
+$(BUILD)/obj/tests/integration/machine_test.o: FOLDER_CFLAGS = $(cflags_vmctl)
+$(BUILD)/tests/machine_test: $(BUILD)/obj/tests/integration/machine_test.o $(MACHINE_LIBS)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_LDFLAGS) -o $@ $^ $(call link_of,images) $(call link_of,vmctl)
+$(BUILD)/tests/guest_test: tests/integration/guest_test.c
+	@mkdir -p $(@D)
+	$(call say,CC/guest,$@)
+	$(Q)$(CC) $(GUEST_CFLAGS) -static -s -o $@ $<
+
 # Integration tests are TAP programs that use the built program from outside.
 INTEGRATION ?= $(sort $(wildcard tests/integration/*.t))
 .PHONY: check-integration
-check-integration: all
+check-integration: all $(BUILD)/tests/machine_test $(BUILD)/tests/guest_test
 	@echo "== integration tests"
 	$(Q)BUILD=$(abspath $(BUILD)) prove --timer --merge $(PROVE_FLAGS) $(INTEGRATION)
 
