@@ -7,6 +7,7 @@
 
 #include "common/mem.h"
 #include "report/number.h"
+#include "report/wrap.h"
 
 enum column { LABEL, COUNT, MIN, MAX, MEAN, MEDIAN, STDDEV, DIRECTION, COLUMNS };
 
@@ -157,9 +158,7 @@ static void add_line(const char *const *cells, const size_t *widths, struct lab_
 		else
 			lab_buf_addf(out, c == LABEL ? "%-*s" : "%*s", width, cells[c]);
 	}
-	while (out->len && out->data[out->len - 1] == ' ')
-		out->data[--out->len] = '\0';
-	lab_buf_addc(out, '\n');
+	report_end_line(out);
 }
 
 static void add_rule(const size_t *widths, struct lab_buf *out)

@@ -14,14 +14,18 @@
 /* More than this many runs in one footnote are counted, not named. */
 #define NAMED 8
 
-/* The digits of a key that people see; a path stays as it is. */
+/* The digits of a key that people see; of a long path its end. */
 static const char *short_kernel(const char *kernel, char *text, size_t size)
 {
 	const char *colon = strchr(kernel, ':');
-	int prefix = colon && kernel[0] != '/' ? (int)(colon - kernel) + 1 : 0;
+	size_t len = strlen(kernel);
 
-	snprintf(text, size, "%.*s", kernel[0] == '/' ? (int)size - 1 : prefix + ARTIFACT_SHORT,
-		 kernel);
+	if (kernel[0] == '/')
+		snprintf(text, size, "%s%s", len < size ? "" : "...",
+			 len < size ? kernel : kernel + len - (size - 4));
+	else
+		snprintf(text, size, "%.*s", (int)(colon ? colon - kernel + 1 : 0) + ARTIFACT_SHORT,
+			 kernel);
 	return text;
 }
 
@@ -29,7 +33,7 @@ static void add_kernels(const struct report_model *m, struct lab_buf *out)
 {
 	size_t name = 0;
 	size_t label = 0;
-	char kernel[256];
+	char kernel[40];
 
 	for (size_t i = 0; i < m->n_variants; i++) {
 		if (strlen(m->variants[i].name) > name)
@@ -37,10 +41,12 @@ static void add_kernels(const struct report_model *m, struct lab_buf *out)
 		if (strlen(m->variants[i].label) > label)
 			label = strlen(m->variants[i].label);
 	}
-	for (size_t i = 0; i < m->n_variants; i++)
-		lab_buf_addf(out, "%-*s  %-*s  %s\n", (int)name, m->variants[i].name, (int)label,
+	for (size_t i = 0; i < m->n_variants; i++) {
+		lab_buf_addf(out, "%-*s  %-*s  %s", (int)name, m->variants[i].name, (int)label,
 			     m->variants[i].label,
 			     short_kernel(m->variants[i].kernel, kernel, sizeof(kernel)));
+		report_end_line(out);
+	}
 }
 
 static bool has_times(const struct report_model *m, const struct report_options *options)
@@ -78,9 +84,12 @@ static size_t count_state(const struct report_model *m, const char *state)
 void report_head(const struct report_model *m, const struct report_options *options,
 		 struct lab_buf *out)
 {
-	lab_buf_addf(out, "campaign %lld  %s/%s  target %s  n %u  seed %llu\n",
+	LAB_CLEANUP(buf) struct lab_buf line = LAB_BUF_INIT;
+
+	lab_buf_addf(&line, "campaign %lld  %s/%s  target %s  n %u  seed %llu",
 		     (long long)m->campaign, m->experiment, m->preset, m->target, m->n,
 		     (unsigned long long)m->seed);
+	report_wrap(out, line.data, 2);
 	if (strcmp(m->title, m->experiment) != 0)
 		report_wrap(out, m->title, 0);
 	add_kernels(m, out);
@@ -114,7 +123,27 @@ const char *report_no_mean(const struct report_model *m, const struct report_arm
 	return strcmp(state, RUN_WORKLOAD) == 0 ? "failed" : run_state_label(state);
 }
 
-/* "(A, under exp, boot 3; B, boot 1): labctl show 7.41, 7.44" */
+/* "A, under exp, boots 3, 4" for the runs of one arm that ended in `state`; "" for none. */
+static char *name_boots(const struct report_model *m, const char *state, size_t cell,
+			size_t variant)
+{
+	LAB_CLEANUP(strv) struct lab_strv boots = LAB_STRV_INIT;
+	LAB_CLEANUP(free) char *list = NULL;
+
+	for (size_t i = 0; i < m->n_runs && boots.n < NAMED; i++) {
+		const struct report_run *r = &m->runs[i];
+
+		if (r->cell == cell && r->variant == variant && strcmp(r->state, state) == 0)
+			lab_strv_addf(&boots, "%u", r->repetition);
+	}
+	if (!boots.n)
+		return lab_strdup("");
+	list = lab_strv_join(&boots, ", ");
+	return lab_asprintf("%s, %s%sboot%s %s", m->variants[variant].name, m->cells[cell],
+			    *m->cells[cell] ? ", " : "", boots.n == 1 ? "" : "s", list);
+}
+
+/* "(A, under exp, boot 3; B, under exp, boot 1): labctl show 7.41, 7.44" */
 static void name_runs(const struct report_model *m, const char *state, struct lab_buf *text)
 {
 	LAB_CLEANUP(strv) struct lab_strv who = LAB_STRV_INIT;
@@ -122,19 +151,20 @@ static void name_runs(const struct report_model *m, const char *state, struct la
 	LAB_CLEANUP(free) char *who_text = NULL;
 	LAB_CLEANUP(free) char *where_text = NULL;
 
-	for (size_t i = 0; i < m->n_runs && who.n < NAMED; i++) {
-		const struct report_run *r = &m->runs[i];
+	for (size_t i = 0; i < m->n_cells * m->n_variants && who.n < NAMED; i++) {
+		LAB_CLEANUP(free)
+		char *boots = name_boots(m, state, i / m->n_variants, i % m->n_variants);
 
-		if (strcmp(r->state, state) != 0)
-			continue;
-		lab_strv_addf(&who, "%s, %s%sboot %u", m->variants[r->variant].name,
-			      m->cells[r->cell], *m->cells[r->cell] ? ", " : "", r->repetition);
-		lab_strv_addf(&where, "%lld.%u", (long long)m->campaign, r->number);
+		if (*boots)
+			lab_strv_add(&who, boots);
+	}
+	for (size_t i = 0; i < m->n_runs && where.n < NAMED; i++) {
+		if (strcmp(m->runs[i].state, state) == 0)
+			lab_strv_addf(&where, "%lld.%u", (long long)m->campaign, m->runs[i].number);
 	}
 	who_text = lab_strv_join(&who, "; ");
 	where_text = lab_strv_join(&where, ", ");
-	lab_buf_addf(text, " (%s%s): labctl show %s%s", who_text,
-		     count_state(m, state) > NAMED ? "; ..." : "", where_text,
+	lab_buf_addf(text, " (%s): labctl show %s%s", who_text, where_text,
 		     count_state(m, state) > NAMED ? ", ..." : "");
 }
 

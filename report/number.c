@@ -85,9 +85,9 @@ const char *number_short(double value, char text[NUMBER_SIZE])
 	return number_fixed(value, decimals > 0 ? decimals : 0, text);
 }
 
-int number_decimals(double value, int least)
+int number_decimals(double value, int digits, int least)
 {
-	int decimals = value == 0 || !isfinite(value) ? least : decimals_for(value, 3);
+	int decimals = value == 0 || !isfinite(value) ? least : decimals_for(value, digits);
 
 	if (decimals > 12)
 		return 12;

@@ -21,8 +21,8 @@ const char *number_ab_change(double a, double b, char text[NUMBER_SIZE]);
 
 /* For reading: at least five significant digits, no more decimals than that takes. */
 const char *number_short(double value, char text[NUMBER_SIZE]);
-/* Decimals that show `value` with three significant digits, at least `least`, at most 12. */
-int number_decimals(double value, int least);
+/* Decimals that show `value` with so many significant digits: at least `least`, at most 12. */
+int number_decimals(double value, int digits, int least);
 /* "%.*f" without a "-0.00". */
 const char *number_fixed(double value, int decimals, char text[NUMBER_SIZE]);
 /* The same with the sign always there. */

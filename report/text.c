@@ -80,14 +80,19 @@ static char *change_text(const struct report_comparison *c)
 
 	if (isnan(c->welch.percent))
 		return lab_strdup("-");
-	number_signed(c->welch.percent, number_decimals(c->welch.percent, 2), text);
+	number_signed(c->welch.percent, number_decimals(c->welch.percent, 2, 2), text);
 	return lab_asprintf("%s %%", text);
 }
 
-/* "[-1.90, 2.61] %": the same decimals for both, enough to tell the larger one. */
-static char *interval_text(double low, double high, int least, const char *unit)
+/*
+ * "[-1.90, 2.61] %": the same decimals for both ends, enough to tell the larger one, and
+ * so many that an end that is not zero does not read as zero.
+ */
+static char *interval_text(double low, double high, int digits, int least, const char *unit)
 {
-	int decimals = number_decimals(fmax(fabs(low), fabs(high)), least);
+	double larger = fmax(fabs(low), fabs(high));
+	double smaller = fmin(fabs(low), fabs(high));
+	int decimals = number_decimals(smaller, 1, number_decimals(larger, digits, least));
 	char low_text[NUMBER_SIZE];
 	char high_text[NUMBER_SIZE];
 
@@ -108,11 +113,12 @@ static void add_verdict(const struct text_ctx *ctx, const struct report_comparis
 	lab_buf_addf(&left, "    %g %%: ", c->welch.level * 100);
 	if (!isnan(c->welch.percent_low)) {
 		LAB_CLEANUP(free)
-		char *percent = interval_text(c->welch.percent_low, c->welch.percent_high, 2, "%");
+		char *percent =
+			interval_text(c->welch.percent_low, c->welch.percent_high, 2, 2, "%");
 
 		lab_buf_addf(&left, "%s  ", percent);
 	}
-	absolute = interval_text(c->welch.low, c->welch.high, 0, unit);
+	absolute = interval_text(c->welch.low, c->welch.high, 3, 0, unit);
 	if (left.len + strlen(absolute) > REPORT_COLUMNS) {
 		lab_buf_addc(&left, '\n');
 		lab_buf_add(ctx->out, left.data, left.len);

@@ -39,3 +39,10 @@ void report_flush(struct lab_buf *out, const char *left, const char *right)
 	}
 	lab_buf_addf(out, "%*s\n", (int)(REPORT_COLUMNS - used), right);
 }
+
+void report_end_line(struct lab_buf *out)
+{
+	while (out->len && out->data[out->len - 1] == ' ')
+		out->data[--out->len] = '\0';
+	lab_buf_addc(out, '\n');
+}

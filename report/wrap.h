@@ -12,4 +12,7 @@ void report_wrap(struct lab_buf *out, const char *text, int indent);
 /* Appends `left`, then `right` flush with the last column, on a line of its own if it must. */
 void report_flush(struct lab_buf *out, const char *left, const char *right);
 
+/* Ends the line without blanks at its end. */
+void report_end_line(struct lab_buf *out);
+
 #endif

@@ -220,9 +220,11 @@ static void test_reading_numbers(void **state)
 	assert_string_equal(number_fixed(-0.001, 2, text), "0.00");
 	assert_string_equal(number_signed(0.004, 2, text), "+0.00");
 	assert_string_equal(number_signed(-3.14159, 2, text), "-3.14");
-	assert_int_equal(number_decimals(382.4, 0), 0);
-	assert_int_equal(number_decimals(0.0382, 2), 4);
-	assert_int_equal(number_decimals(0, 2), 2);
+	assert_int_equal(number_decimals(382.4, 3, 0), 0);
+	assert_int_equal(number_decimals(0.0382, 3, 2), 4);
+	assert_int_equal(number_decimals(0.503, 2, 2), 2);
+	assert_int_equal(number_decimals(0, 2, 2), 2);
+	assert_int_equal(number_decimals(1e-30, 2, 2), 12);
 	assert_string_equal(number_exact(0.1, text), "0.1");
 	assert_string_equal(number_exact(1.0 / 3, text), "0.3333333333333333");
 	assert_string_equal(number_exact(189936, text), "189936");
