@@ -16,7 +16,7 @@
 #include "common/file.h"
 
 /* Prints the first line that differs, since memory dumps of text help nobody. */
-static void golden_show(const char *path, const char *want, const char *got)
+static inline void golden_show(const char *path, const char *want, const char *got)
 {
 	size_t line = 1;
 
