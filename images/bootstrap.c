@@ -240,6 +240,10 @@ static bool tick(void *ctx)
 static int explain(const struct bootstrap *bootstrap, const struct talk *talk,
 		   struct lab_error *err)
 {
+	if (err->kind == LAB_ERR_CANCELLED)
+		return lab_error_set(err, LAB_ERR_CANCELLED,
+				     "image '%s': stopped while the tree was made",
+				     bootstrap->recipe->name);
 	if (err->kind != LAB_ERR_FAILED || !talk->error)
 		return lab_error_wrap(err, "image '%s'", bootstrap->recipe->name);
 	/* A command of the recipe says itself what went wrong, just before. */
