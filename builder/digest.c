@@ -86,7 +86,8 @@ static bool is_link_error(const char *line)
 {
 	return strstr(line, "undefined reference to") || strstr(line, "multiple definition of") ||
 	       lab_starts_with(line, "ERROR: modpost:") || lab_starts_with(line, "FAILED: ") ||
-	       (lab_starts_with(line, "ld:") && !strstr(line, "warning"));
+	       (lab_starts_with(line, "ld:") && !strstr(line, "warning") &&
+		!strstr(line, ": in function "));
 }
 
 static bool is_other_error(const char *line)

@@ -103,10 +103,13 @@ static void on_line(void *ctx, bool is_stderr, const char *line)
 	struct run *run = ctx;
 	const struct build_progress *p = run->k->progress;
 	const char *file = is_stderr ? NULL : kbuild_step(line);
+	size_t len = strlen(run->k->ws->obj);
 
 	if (!file)
 		return;
 	run->done++;
+	if (lab_starts_with(file, run->k->ws->obj) && file[len] == '/')
+		file += len + 1; /* tools are told their whole path */
 	if (p && p->objects)
 		p->objects(p->ctx, run->k->arm, run->done, run->k->expected, file);
 }

@@ -161,6 +161,39 @@ int repo_open(const char *path, struct repo **ret_repo, struct lab_error *err)
 	return 0;
 }
 
+/* A clone that lacks objects on purpose: git would fetch them when they are asked for. */
+static bool is_partial(git_repository *handle)
+{
+	git_config *config = NULL;
+	git_config_iterator *iter = NULL;
+	git_config_entry *entry;
+	bool partial = false;
+
+	if (git_repository_config_snapshot(&config, handle) == 0 &&
+	    git_config_iterator_glob_new(&iter, config, "remote\\..*\\.promisor") == 0) {
+		while (git_config_next(&entry, iter) == 0)
+			partial = partial || strcmp(entry->value, "true") == 0;
+	}
+	git_config_iterator_free(iter);
+	git_config_free(config);
+	return partial;
+}
+
+static int refuse_incomplete(git_repository *handle, const char *path, struct lab_error *err)
+{
+	if (is_partial(handle))
+		return lab_error_set(err, LAB_ERR_INVALID,
+				     "%s is a partial clone, some of its objects are not there; "
+				     "use a whole one (git clone without --filter)",
+				     path);
+	if (git_repository_is_shallow(handle))
+		return lab_error_set(err, LAB_ERR_INVALID,
+				     "%s is a shallow clone, its history ends early; "
+				     "run there: git fetch --unshallow",
+				     path);
+	return 0;
+}
+
 int repo_open_foreign(const char *path, struct repo **ret_repo, struct lab_error *err)
 {
 	LAB_CLEANUP(repo) struct repo *repo = NULL;
@@ -171,24 +204,13 @@ int repo_open_foreign(const char *path, struct repo **ret_repo, struct lab_error
 		return -1;
 	rc = git_repository_open_ext(&handle, path, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
 	if (rc < 0) {
-		const git_error *last = git_error_last();
-
-		if (last && last->message && strstr(last->message, "partialclone"))
-			lab_error_set(err, LAB_ERR_INVALID,
-				      "%s is a partial clone, some of its objects are not there; "
-				      "use a whole one (git clone without --filter)",
-				      path);
-		else
-			repo_error(err, rc, "%s is no repository that can be read", path);
+		repo_error(err, rc, "%s is no repository that can be read", path);
 		repo_library_end();
 		return -1;
 	}
 	repo = repo_of(handle);
-	if (git_repository_is_shallow(handle))
-		return lab_error_set(err, LAB_ERR_INVALID,
-				     "%s is a shallow clone, its history ends early; "
-				     "run there: git fetch --unshallow",
-				     path);
+	if (refuse_incomplete(handle, path, err) < 0)
+		return -1;
 	*ret_repo = LAB_TAKE(repo);
 	return 0;
 }

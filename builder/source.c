@@ -27,6 +27,14 @@ char *source_repository(struct lab *lab, const char *name)
 	return lab_path(lab, "sources/%s.git", name);
 }
 
+/* A name is a directory's before it is a row's. */
+static int check_name(const char *name, struct lab_error *err)
+{
+	if (!*name || *name == '.' || strchr(name, '/'))
+		return lab_error_set(err, LAB_ERR_INVALID, "'%s' is no name for a source", name);
+	return 0;
+}
+
 static void say(const struct build_progress *p, const char *word, const char *text)
 {
 	if (p && p->say)
@@ -93,7 +101,7 @@ int source_add_git(struct lab *lab, const char *name, const char *url, const cha
 						: NULL),
 		.base_branch = (char *)base_branch,
 	};
-	int rc = is_taken(lab, name, &old, err);
+	int rc = check_name(name, err) < 0 ? -1 : is_taken(lab, name, &old, err);
 
 	if (rc < 0)
 		return -1;
@@ -286,7 +294,7 @@ int source_import_tarball(struct lab *lab, const char *name, const char *path, c
 	char commit[REPO_OID];
 	int rc;
 
-	if (import_scope(name, path, as_tag, &scope, err) < 0)
+	if (check_name(name, err) < 0 || import_scope(name, path, as_tag, &scope, err) < 0)
 		return -1;
 	rc = imported_before(lab, scope, repository, &tag, err);
 	if (rc < 0)
