@@ -77,9 +77,13 @@ double *report_arm_boots(const struct report_arm *arm, size_t *ret_n)
 
 double *report_arm_pooled(const struct report_arm *arm, size_t *ret_n)
 {
-	double *values = arm->pooled ? LAB_NEW_ARRAY(double, arm->pooled) : NULL;
+	double *values;
 	size_t n = 0;
 
+	*ret_n = 0;
+	if (!arm->pooled)
+		return NULL;
+	values = LAB_NEW_ARRAY(double, arm->pooled);
 	for (size_t i = 0; i < arm->n_boots; i++) {
 		memcpy(values + n, arm->boots[i].values, arm->boots[i].n * sizeof(*values));
 		n += arm->boots[i].n;
