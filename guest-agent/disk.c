@@ -10,7 +10,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/num.h"
@@ -102,20 +101,16 @@ static int check_size(const char *sysdir, const struct job_disk *disk, struct la
 	return 0;
 }
 
-int disk_find(const char *sysroot, const struct job_disk *disk, uint64_t wait_ms, char **ret_path,
+int disk_find(const char *sysroot, const struct job_disk *disk, char **ret_path,
 	      struct lab_error *err)
 {
-	uint64_t deadline = lab_now_ms() + wait_ms;
-	LAB_CLEANUP(free) char *name = NULL;
+	LAB_CLEANUP(free) char *name = disk_by_serial(sysroot, disk->serial);
 	LAB_CLEANUP(free) char *sysdir = NULL;
 	LAB_CLEANUP(free) char *path = NULL;
 
-	while (!(name = disk_by_serial(sysroot, disk->serial))) {
-		if (lab_now_ms() >= deadline)
-			return lab_error_set(err, LAB_ERR_NOT_FOUND, "no disk has the serial '%s'",
-					     disk->serial);
-		lab_sleep_ms(1);
-	}
+	if (!name)
+		return lab_error_set(err, LAB_ERR_NOT_FOUND, "no disk has the serial '%s'",
+				     disk->serial);
 	sysdir = lab_asprintf("%s/sys/block/%s", sysroot, name);
 	if (check_size(sysdir, disk, err) < 0)
 		return -1;

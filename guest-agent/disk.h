@@ -24,10 +24,10 @@ char *disk_device_node(const char *sysroot, const char *sysdir, const char *name
 char *disk_by_serial(const char *sysroot, const char *serial);
 
 /*
- * Waits up to wait_ms for the disk to appear, checks its size (when disk->bytes is
- * not 0) and yields its device path; caller frees. Nothing was touched on failure.
+ * Finds the disk, checks its size (when disk->bytes is not 0) and yields its device
+ * path; caller frees. LAB_ERR_NOT_FOUND: no such disk, yet. Nothing was touched on failure.
  */
-int disk_find(const char *sysroot, const struct job_disk *disk, uint64_t wait_ms, char **ret_path,
+int disk_find(const char *sysroot, const struct job_disk *disk, char **ret_path,
 	      struct lab_error *err) LAB_MUST_CHECK;
 
 #endif

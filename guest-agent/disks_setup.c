@@ -9,6 +9,7 @@
 #include <sys/swap.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/strv.h"
@@ -137,22 +138,38 @@ struct devices {
 	struct lab_strv mounts, swaps;
 };
 
-static int find_all(const char *sysroot, const struct job *job, struct devices *found,
+/* Drives come up in their own time; meanwhile requests are answered and hearts beat. */
+static int wait_for_disk(struct agent *agent, const struct job_disk *disk, char **ret_path,
+			 struct lab_error *err)
+{
+	uint64_t deadline = lab_deadline_in(DISK_WAIT_MS);
+	struct lab_error why = {0};
+
+	while (disk_find(agent->sysroot, disk, ret_path, &why) < 0) {
+		if (why.kind != LAB_ERR_NOT_FOUND || agent->stop || !lab_deadline_left(deadline)) {
+			*err = why;
+			return -1;
+		}
+		agent_poll(agent, NULL, 0, 1);
+	}
+	return 0;
+}
+
+static int find_all(struct agent *agent, const struct job *job, struct devices *found,
 		    struct lab_error *err)
 {
 	char *path;
 
-	if (job->root.disk.serial &&
-	    disk_find(sysroot, &job->root.disk, DISK_WAIT_MS, &found->root, err) < 0)
+	if (job->root.disk.serial && wait_for_disk(agent, &job->root.disk, &found->root, err) < 0)
 		return -1;
 	for (size_t i = 0; i < job->n_mounts; i++) {
-		if (disk_find(sysroot, &job->mounts[i].disk, DISK_WAIT_MS, &path, err) < 0)
+		if (wait_for_disk(agent, &job->mounts[i].disk, &path, err) < 0)
 			return -1;
 		lab_strv_add(&found->mounts, path);
 		free(path);
 	}
 	for (size_t i = 0; i < job->n_swaps; i++) {
-		if (disk_find(sysroot, &job->swaps[i].disk, DISK_WAIT_MS, &path, err) < 0)
+		if (wait_for_disk(agent, &job->swaps[i].disk, &path, err) < 0)
 			return -1;
 		lab_strv_add(&found->swaps, path);
 		free(path);
@@ -182,12 +199,12 @@ static const char *use_all(const struct job *job, const struct devices *found,
 	return NULL;
 }
 
-const char *disks_setup(const char *sysroot, const struct job *job, struct lab_error *err)
+const char *disks_setup(struct agent *agent, const struct job *job, struct lab_error *err)
 {
 	struct devices found = {NULL};
 	const char *error = MESSAGE_ERR_DISK;
 
-	if (find_all(sysroot, job, &found, err) == 0)
+	if (find_all(agent, job, &found, err) == 0)
 		error = use_all(job, &found, err);
 	free(found.root);
 	lab_strv_release(&found.mounts);

@@ -3,6 +3,7 @@
 #define LAB_GUEST_DISKS_SETUP_H
 
 #include "common/err.h"
+#include "guest-agent/agent.h"
 #include "protocol/job.h"
 
 /*
@@ -11,7 +12,7 @@
  * before the first is touched. Returns NULL, or the name of the error
  * (MESSAGE_ERR_DISK, _MOUNT, _SWAP) with err set.
  */
-const char *disks_setup(const char *sysroot, const struct job *job, struct lab_error *err);
+const char *disks_setup(struct agent *agent, const struct job *job, struct lab_error *err);
 
 /* Before power off: what was mounted is unmounted or made read-only, as far as possible. */
 void disks_leave(void);

@@ -124,7 +124,7 @@ static void prepare(struct agent *agent, const struct job *job, struct verdict *
 	struct lab_error err;
 
 	if (agent->init)
-		verdict->error = disks_setup(agent->sysroot, job, &err);
+		verdict->error = disks_setup(agent, job, &err);
 	else if (job->root.disk.serial || job->n_mounts || job->n_swaps)
 		agent_log(agent, "info", "not PID 1: the job's disks are left alone");
 	if (!verdict->error && apply_settings(agent, job, &err) < 0)

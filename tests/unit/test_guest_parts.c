@@ -86,14 +86,14 @@ static void test_disks(void **state)
 	assert_string_equal(nvme, "nvme1n1");
 	assert_null(disk_by_serial(SYSROOT, "dat"));
 	assert_null(disk_by_serial("/nonexistent", "root"));
-	assert_int_equal(disk_find(SYSROOT, &disk, 0, &path, &err), 0);
+	assert_int_equal(disk_find(SYSROOT, &disk, &path, &err), 0);
 	assert_string_equal(path, "/dev/nvme0n1");
 	disk.bytes++;
-	assert_int_equal(disk_find(SYSROOT, &disk, 0, &path, &err), -1);
+	assert_int_equal(disk_find(SYSROOT, &disk, &path, &err), -1);
 	assert_string_equal(err.text, "disk 'swap' has 134217728 bytes where 134217729 were "
 				      "announced");
 	disk.serial = (char *)"other";
-	assert_int_equal(disk_find(SYSROOT, &disk, 20, &path, &err), -1);
+	assert_int_equal(disk_find(SYSROOT, &disk, &path, &err), -1);
 	assert_int_equal(err.kind, LAB_ERR_NOT_FOUND);
 	assert_string_equal(path, "/dev/nvme0n1");
 }
