@@ -223,7 +223,8 @@ static void take_event(struct boot *b, const struct machine_event *event)
 		watch_frame(&b->watch, event->frame, lab_now_ms());
 		if (b->watch.hello && !b->job_sent && !b->watch.ended)
 			send_job(b);
-		show_record(b);
+		if (!b->watch.done)
+			show_record(b);
 		break;
 	case MACHINE_GARBAGE:
 		watch_end(&b->watch, RUN_END_GARBAGE, event->text);

@@ -132,6 +132,23 @@ static void step_name(char *name, size_t size, const char *form, json_int_t iter
 	snprintf(name, size, "%s-%d", form, (int)iteration);
 }
 
+/* Short options only: rt-tests 2.4 does not take all of its long ones with a value. */
+static void fill_argv(struct lab_strv *argv, const char *form, const json_t *options)
+{
+	static const struct {
+		const char *flag, *option;
+	} values[] = {{"-g", "groups"}, {"-f", "fds"}, {"-l", "loops"}, {"-s", "datasize"}};
+
+	lab_strv_add(argv, "hackbench");
+	lab_strv_add(argv, lab_starts_with(form, "thread") ? "-T" : "-P");
+	if (lab_ends_with(form, "pipes"))
+		lab_strv_add(argv, "-p");
+	for (size_t i = 0; i < LAB_COUNT(values); i++) {
+		lab_strv_add(argv, values[i].flag);
+		lab_strv_addf(argv, "%d", (int)option_int(options, values[i].option));
+	}
+}
+
 static int hackbench_steps(const json_t *options, struct job_phase *phase, struct lab_error *err)
 {
 	json_t *list = json_object_get(options, "forms");
@@ -146,17 +163,7 @@ static int hackbench_steps(const json_t *options, struct job_phase *phase, struc
 
 			step_name(name, sizeof(name), form, i);
 			step = job_phase_add_step(phase, name, NULL, 0);
-			lab_strv_add(&step->argv, "hackbench");
-			lab_strv_add(&step->argv,
-				     lab_starts_with(form, "thread") ? "--threads" : "--process");
-			if (lab_ends_with(form, "pipes"))
-				lab_strv_add(&step->argv, "--pipe");
-			lab_strv_addf(&step->argv, "--groups=%d",
-				      (int)option_int(options, "groups"));
-			lab_strv_addf(&step->argv, "--fds=%d", (int)option_int(options, "fds"));
-			lab_strv_addf(&step->argv, "--loops=%d", (int)option_int(options, "loops"));
-			lab_strv_addf(&step->argv, "--datasize=%d",
-				      (int)option_int(options, "datasize"));
+			fill_argv(&step->argv, form, options);
 		}
 	}
 	return 0;

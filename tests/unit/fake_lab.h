@@ -128,21 +128,21 @@ static void fake_series(struct fake_machine *m, int64_t t_ns, bool first, int64_
 static char *fake_output(const struct job_step *step, uint64_t seed, bool other)
 {
 	int groups = 0, fds = 0, loops = 0, size = 0;
+	const struct {
+		const char *flag;
+		int *value;
+	} values[] = {{"-g", &groups}, {"-f", &fds}, {"-l", &loops}, {"-s", &size}};
 
 	if (strcmp(step->argv.items[0], "hackbench") != 0)
 		return NULL;
-	for (size_t i = 1; i < step->argv.n; i++) {
-		if (sscanf(step->argv.items[i], "--groups=%d", &groups) ||
-		    sscanf(step->argv.items[i], "--fds=%d", &fds) ||
-		    sscanf(step->argv.items[i], "--loops=%d", &loops))
-			continue;
-		if (sscanf(step->argv.items[i], "--datasize=%d", &size))
-			continue;
-	}
+	for (size_t i = 1; i + 1 < step->argv.n; i++)
+		for (size_t o = 0; o < LAB_COUNT(values); o++)
+			if (strcmp(step->argv.items[i], values[o].flag) == 0)
+				*values[o].value = (int)strtol(step->argv.items[i + 1], NULL, 10);
 	return lab_asprintf("Running in %s mode with %d groups using %d file descriptors each "
 			    "(== %d tasks)\nEach sender will pass %d messages of %d bytes\n"
 			    "Time: %d.%03d\n",
-			    lab_strv_has(&step->argv, "--threads") ? "threaded" : "process", groups,
+			    lab_strv_has(&step->argv, "-T") ? "threaded" : "process", groups,
 			    2 * fds, groups * 2 * fds, loops, size, other, 100 + (int)seed);
 }
 

@@ -175,8 +175,7 @@ static void test_override_order(void **state)
 	assert_int_equal(
 		resolve_job(e, &e->presets[0], &e->variants[0], &plan->cells[0], 1, &job, NULL), 0);
 	argv = lab_strv_join(&job.phases[0].steps[0].argv, " ");
-	assert_string_equal(
-		argv, "hackbench --process --pipe --groups=3 --fds=6 --loops=9 --datasize=100");
+	assert_string_equal(argv, "hackbench -P -p -g 3 -f 6 -l 9 -s 100");
 	assert_int_equal(job.n_settings, 3);
 	assert_string_equal(job.settings[0].value, "2");
 	assert_string_equal(job.settings[1].value, "1");

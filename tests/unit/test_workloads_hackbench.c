@@ -135,14 +135,10 @@ static json_t *options(const char *text)
 static void test_steps(void **state)
 {
 	static const char *const want[] = {
-		"process-pipes-1: hackbench --process --pipe --groups=4 --fds=20 --loops=50 "
-		"--datasize=100",
-		"thread-sockets-1: hackbench --threads --groups=4 --fds=20 --loops=50 "
-		"--datasize=100",
-		"process-pipes-2: hackbench --process --pipe --groups=4 --fds=20 --loops=50 "
-		"--datasize=100",
-		"thread-sockets-2: hackbench --threads --groups=4 --fds=20 --loops=50 "
-		"--datasize=100",
+		"process-pipes-1: hackbench -P -p -g 4 -f 20 -l 50 -s 100",
+		"thread-sockets-1: hackbench -T -g 4 -f 20 -l 50 -s 100",
+		"process-pipes-2: hackbench -P -p -g 4 -f 20 -l 50 -s 100",
+		"thread-sockets-2: hackbench -T -g 4 -f 20 -l 50 -s 100",
 	};
 	LAB_CLEANUP(job) struct job job = JOB_INIT;
 	struct job_phase *phase = job_add_phase(&job, "run");
