@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <dirent.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -194,12 +195,41 @@ static void test_silence(void **state)
 		fail_msg("written to stderr: %s", text);
 }
 
+/* What the fuzzer starts from and has found: each is read or refused, at a place in it. */
+static void test_corpus(void **state)
+{
+	static const char path[] = "tests/fuzz/corpus/config";
+	LAB_CLEANUP(dir) DIR *dir = opendir(path);
+	struct dirent *entry;
+	unsigned read = 0, refused = 0;
+
+	(void)state;
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		LAB_CLEANUP(free) char *file = lab_path_join(path, entry->d_name);
+		LAB_CLEANUP(config_doc) struct config_doc *doc = NULL;
+		struct lab_error err = {0};
+
+		if (entry->d_name[0] == '.')
+			continue;
+		if (config_doc_load(file, &doc, &err) == 0) {
+			read++;
+			continue;
+		}
+		assert_int_equal(err.kind, LAB_ERR_INVALID);
+		assert_int_equal(strncmp(err.text, file, strlen(file)), 0);
+		refused++;
+	}
+	assert_int_equal(read, 2);
+	assert_int_equal(refused, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bad_texts), cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_values),	  cmocka_unit_test(test_files),
-		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_silence),	  cmocka_unit_test(test_corpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
