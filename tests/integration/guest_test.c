@@ -104,6 +104,26 @@ static void flood(int port)
 		;
 }
 
+/* More console than anybody keeps by default. */
+static void chatter(size_t bytes)
+{
+	int fd = open("/dev/console", O_WRONLY | O_CLOEXEC);
+	size_t said = 0;
+	char line[128];
+
+	for (int i = 1; fd >= 0 && said < bytes; i++) {
+		int n = snprintf(line, sizeof(line), "line %08d %.100s\n", i,
+				 "0123456789012345678901234567890123456789012345678901234567890123"
+				 "456789012345678901234567890123456789");
+
+		if (write(fd, line, (size_t)n) != n)
+			break;
+		said += (size_t)n;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
 static void misbehave(const char *what, int port)
 {
 	if (!strcmp(what, "version")) {
@@ -118,6 +138,8 @@ static void misbehave(const char *what, int port)
 	} else if (!strcmp(what, "panic")) {
 		hello(port, 1);
 		write_file("/proc/sysrq-trigger", "c");
+	} else if (!strcmp(what, "chatty")) {
+		chatter(3 << 20);
 	} else if (!strcmp(what, "reboot")) {
 		hello(port, 1);
 		reboot(RB_AUTOBOOT);

@@ -4,6 +4,7 @@
  * happened, one event a line:
  *
  *   started | frame TYPE ... | garbage WORDS | stopped REASON: WORDS | timeout | error WORDS
+ *   | console KIND: LINE
  *
  * Arguments are KEY=VALUE: kernel, initramfs, dir (the run directory), connect, cmdline,
  * name, memory (MiB), vcpus, root, data, swap (paths of raw images or, for root, of a
@@ -31,6 +32,7 @@
 #include "protocol/job.h"
 #include "protocol/message.h"
 #include "protocol/record.h"
+#include "vmctl/console.h"
 #include "vmctl/hypervisor.h"
 #include "vmctl/target.h"
 
@@ -190,6 +192,9 @@ static int on_frame(struct machine *m, const struct options *o, json_t *frame,
 	if (msg.type == MESSAGE_DONE)
 		t->done = lab_now_ms();
 	tell_frame(&msg);
+	if (msg.type == MESSAGE_HELLO && msg.u.hello.protocol != MESSAGE_PROTOCOL)
+		return lab_error_set(err, LAB_ERR_INVALID, "agent speaks protocol %d",
+				     (int)msg.u.hello.protocol);
 	return answer(m, o, &msg, err);
 }
 
@@ -235,6 +240,21 @@ static int save_facts(struct machine *m, const struct options *o, struct lab_err
 	text = json_dumps(facts, JSON_INDENT(1));
 	json_decref(facts);
 	return lab_write_file(path, text, strlen(text), 0644, err) ? 1 : 0;
+}
+
+static int tell_console(const struct options *o, struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *path = lab_path_join(o->dir, "console.log");
+	struct console_verdict v;
+
+	if (console_scan(path, &v, err))
+		return 1;
+	for (int k = 0; k < CONSOLE_KINDS; k++) {
+		if (v.hits[k].count)
+			printf("console %s: %s\n", console_kind_name((enum console_kind)k),
+			       v.hits[k].text);
+	}
+	return 0;
 }
 
 static unsigned add_volumes(const struct options *o, struct target_volume *v)
@@ -294,7 +314,7 @@ static int one_run(const struct options *o, struct hypervisor *hv, const struct 
 	printf("started\n");
 	lab_sleep_ms(o->stall * 1000);
 	status = follow(m, o, &record, &t, err);
-	if (status == 1 || save_facts(m, o, err))
+	if (status == 1 || save_facts(m, o, err) || tell_console(o, err))
 		return 1;
 	printf("rows %zu\n", record.n_rows);
 	machine_free(LAB_TAKE(m));
