@@ -24,6 +24,9 @@
 #define ROOT_LABEL "labctl-root"
 #define ROOT_UUID "6c616263-746c-4000-8000-000000000010"
 
+/* The tree, its tar and what the image takes of both: seen 560 MiB with the shipped recipe. */
+#define ROOM (1ULL << 30)
+
 enum { PACKAGES_MAX = 4 << 20, CLEAN_TIMEOUT_MS = 60000 };
 
 struct build {
@@ -205,6 +208,23 @@ static int choose_mode(struct build *build, struct lab_error *err)
 	return 0;
 }
 
+static int check_room(const struct build *build, struct lab_error *err)
+{
+	char left_text[24], room_text[24];
+	uint64_t left;
+
+	if (lab_free_space(lab_dir(build->lab), &left, err) < 0)
+		return -1;
+	if (left >= ROOM)
+		return 0;
+	return lab_error_set(
+		err, LAB_ERR_UNAVAILABLE,
+		"image '%s' needs %s for a while, %s has %s left (--lab DIR puts a lab "
+		"elsewhere)",
+		build->recipe->name, lab_format_size(ROOM, room_text, sizeof(room_text)),
+		lab_dir(build->lab), lab_format_size(left, left_text, sizeof(left_text)));
+}
+
 static int commit(struct build *build, struct artifact_draft *draft, struct artifact **ret,
 		  struct lab_error *err)
 {
@@ -227,7 +247,8 @@ static int make_image(struct build *build, const char *key, struct artifact **re
 	LAB_CLEANUP(free) char *disk = NULL;
 	int rc;
 
-	if (choose_mode(build, err) < 0 || start_log(build, err) < 0 ||
+	if (choose_mode(build, err) < 0 || check_room(build, err) < 0 ||
+	    start_log(build, err) < 0 ||
 	    artifact_begin(build->lab, ARTIFACT_IMAGE, key, &draft, err) < 0)
 		return -1;
 	build->work = lab_path_join(artifact_draft_dir(draft), "work");
