@@ -328,8 +328,8 @@ static bool is_settled(const struct lookup *lookup, const char *name)
 	return parse_change(name, &change) && !repo_url_is_path(lookup->source->url);
 }
 
-int lookup_commit(struct lookup *lookup, const char *name, char oid[REPO_OID],
-		  struct lab_error *err)
+static int lookup_name(struct lookup *lookup, const char *name, char oid[REPO_OID],
+		       struct lab_error *err)
 {
 	char found[REPO_OID];
 	int rc = is_settled(lookup, name) ? find_here(lookup, name, found, err) : 0;
@@ -356,14 +356,36 @@ int lookup_commit(struct lookup *lookup, const char *name, char oid[REPO_OID],
 	return 0;
 }
 
-int lookup_base_branch(struct lookup *lookup, char oid[REPO_OID], const char **ret_name,
-		       struct lab_error *err)
+int lookup_commit(struct lookup *lookup, const char *name, char oid[REPO_OID],
+		  struct lab_error *err)
+{
+	size_t len = strcspn(name, "~^");
+	LAB_CLEANUP(free) char *plain = lab_strndup(name, len);
+
+	if (lookup_name(lookup, plain, oid, err) < 0)
+		return -1;
+	return name[len] ? repo_ancestor(lookup->repo, name + len, oid, err) : 0;
+}
+
+int lookup_base_branch(struct lookup *lookup, const char *head, char oid[REPO_OID],
+		       const char **ret_name, struct lab_error *err)
 {
 	LAB_CLEANUP(free) char *local = NULL;
+	char tip[REPO_OID];
+	int rc;
 
 	if (!lookup->base_branch)
 		return 0;
-	*ret_name = lookup->base_branch;
 	local = lab_asprintf("%s%s", tracking, lookup->base_branch);
-	return repo_ref(lookup->repo, local, oid, err);
+	rc = repo_ref(lookup->repo, local, tip, err);
+	if (rc <= 0)
+		return rc;
+	if (!lookup->source->base_branch) {
+		rc = repo_is_ancestor(lookup->repo, head, tip, err);
+		if (rc != 0)
+			return rc < 0 ? -1 : 0;
+	}
+	memcpy(oid, tip, REPO_OID);
+	*ret_name = lookup->base_branch;
+	return 1;
 }

@@ -18,15 +18,19 @@ void lookup_free(struct lookup *lookup);
 LAB_DEFINE_CLEANUP(lookup, struct lookup, lookup_free)
 
 /*
- * The commit of a full reference name, tag, branch or commit id. What can move is looked
+ * The commit of a full reference name, tag, branch or commit id, with ~N and ^ behind it. What can move is looked
  * up on the remote first, and taken from here (and said so) when that cannot be reached.
  * LAB_ERR_NOT_FOUND and LAB_ERR_UNAVAILABLE let the next source be tried.
  */
 int lookup_commit(struct lookup *lookup, const char *name, char oid[REPO_OID],
 		  struct lab_error *err) LAB_MUST_CHECK;
-/* The tip of the branch where bases are looked for. 1: found, 0: there is none. */
-int lookup_base_branch(struct lookup *lookup, char oid[REPO_OID], const char **ret_name,
-		       struct lab_error *err) LAB_MUST_CHECK;
+/*
+ * The tip of the branch where the base of `head` is looked for. 1: found, 0: there is none.
+ * Without one named for the source it is the remote's HEAD, but not when `head` is on that
+ * branch itself: in somebody's own clone that is what he works on.
+ */
+int lookup_base_branch(struct lookup *lookup, const char *head, char oid[REPO_OID],
+		       const char **ret_name, struct lab_error *err) LAB_MUST_CHECK;
 /* Fetches every branch and tag. */
 int lookup_fetch_all(struct lookup *lookup, struct lab_error *err) LAB_MUST_CHECK;
 

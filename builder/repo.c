@@ -287,6 +287,21 @@ int repo_commit(struct repo *repo, const char *hex, char oid[REPO_OID], struct l
 	return 1;
 }
 
+int repo_ancestor(struct repo *repo, const char *suffix, char oid[REPO_OID], struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *spec = lab_asprintf("%s%s", oid, suffix);
+	LAB_CLEANUP(git_object) git_object *object = NULL;
+	LAB_CLEANUP(git_object) git_object *commit = NULL;
+	int rc = git_revparse_single(&object, repo->handle, spec);
+
+	if (rc == 0)
+		rc = git_object_peel(&commit, object, GIT_OBJECT_COMMIT);
+	if (rc < 0)
+		return repo_error(err, rc, "%s", spec);
+	format_oid(oid, git_object_id(commit));
+	return 0;
+}
+
 int repo_tree(struct repo *repo, const char *commit, char tree[REPO_OID], struct lab_error *err)
 {
 	LAB_CLEANUP(git_commit) git_commit *object = NULL;

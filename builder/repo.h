@@ -55,6 +55,9 @@ int repo_delete_ref(struct repo *repo, const char *ref, struct lab_error *err) L
 /* A commit by 4 to 40 hex digits. 1: found, 0: none, -1: error (several). */
 int repo_commit(struct repo *repo, const char *hex, char oid[REPO_OID],
 		struct lab_error *err) LAB_MUST_CHECK;
+/* Goes from oid to what "~2", "^" or the like behind it means. */
+int repo_ancestor(struct repo *repo, const char *suffix, char oid[REPO_OID],
+		  struct lab_error *err) LAB_MUST_CHECK;
 int repo_tree(struct repo *repo, const char *commit, char tree[REPO_OID],
 	      struct lab_error *err) LAB_MUST_CHECK;
 /* Every reference below `prefix` ("refs/"), full names in byte order. */

@@ -49,7 +49,7 @@ static int find_base(struct lookup *lookup, const struct repo_tags *tags, const 
 	const char *branch = NULL;
 	char tip[REPO_OID];
 	struct repo_base base;
-	int has_branch = lookup_base_branch(lookup, tip, &branch, err);
+	int has_branch = lookup_base_branch(lookup, r->head, tip, &branch, err);
 	int rc;
 
 	if (has_branch < 0)

@@ -99,6 +99,9 @@ static void test_ranges_and_commits(void **state)
 	range = lab_asprintf("main..%s", commit);
 	assert_resolves(range, NULL, "commit", "start of the range",
 			"mm: patch one, mm: patch two");
+	assert_resolves("refs/changes/30/1430/1~1", "v1.0~0", "v1.0", "given by --base",
+			"on main, mm: patch one");
+	assert_fails(resolve_patchset(lab, NULL, "main~70", NULL, NULL, &r, &err), "~70");
 	assert_resolves("v1.0..main", NULL, "v1.0", "start of the range", "on main");
 	assert_fails(resolve_patchset(lab, NULL, "v1.0..", NULL, NULL, &r, &err), "no range");
 	assert_fails(resolve_patchset(lab, NULL, "v1.0...main", NULL, NULL, &r, &err), "no range");
@@ -131,6 +134,18 @@ static void test_unknown_names(void **state)
 	assert_fails(
 		resolve_patchset(lab, "up", "refs/changes/30/1430/1", "nothing", NULL, &r, &err),
 		"base 'nothing'");
+}
+
+/* In somebody's clone HEAD is the branch he works on: no base for what is on it. */
+static void test_head_is_the_topic(void **state)
+{
+	(void)state;
+	make_upstream();
+	run("cd up; git checkout -q topic; git commit -q --allow-empty -m 'more of it'");
+	add_upstream("up");
+	assert_resolves("topic", NULL, "v1.0", "nearest tag under the change",
+			"on the tag, more of it");
+	assert_resolves("main", NULL, "v1.0", "nearest tag under the change", "on main");
 }
 
 static void test_no_base(void **state)
@@ -590,6 +605,7 @@ int main(void)
 		T(test_change_and_base),
 		T(test_ranges_and_commits),
 		T(test_unknown_names),
+		T(test_head_is_the_topic),
 		T(test_no_base),
 		T(test_first_source_that_has_it),
 		T(test_users_repository_is_not_touched),
