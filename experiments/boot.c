@@ -21,6 +21,8 @@
 #define BOOT_TICK_MS 200
 
 static const char *const volume_files[] = {"root.qcow2", "data.img", "swap.img"};
+/* What a machine whose owner was killed leaves beside them. */
+static const char *const stray_files[] = {"console.in", "console.out"};
 
 /* One run on its way. */
 struct boot {
@@ -47,13 +49,24 @@ struct boot {
 	struct boot_facts facts;
 };
 
-void boot_remove_volumes(const char *dir)
+static void remove_files(const char *dir, const char *const *names, size_t n)
 {
-	for (size_t i = 0; dir && i < LAB_COUNT(volume_files); i++) {
-		LAB_CLEANUP(free) char *path = lab_path_join(dir, volume_files[i]);
+	for (size_t i = 0; dir && i < n; i++) {
+		LAB_CLEANUP(free) char *path = lab_path_join(dir, names[i]);
 
 		unlink(path);
 	}
+}
+
+void boot_remove_volumes(const char *dir)
+{
+	remove_files(dir, volume_files, LAB_COUNT(volume_files));
+}
+
+void boot_remove_leftovers(const char *dir)
+{
+	boot_remove_volumes(dir);
+	remove_files(dir, stray_files, LAB_COUNT(stray_files));
 }
 
 static void show(struct boot *b, const char *phase)

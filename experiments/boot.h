@@ -33,6 +33,8 @@ void boot_result_release(struct boot_result *result);
 
 /* Removes the volumes of a run from its directory; what is not there is fine. */
 void boot_remove_volumes(const char *dir);
+/* The same after a labctl that was killed: what its machine left goes, too. */
+void boot_remove_leftovers(const char *dir);
 
 static inline void lab_cleanup_boot_result(struct boot_result *result)
 {

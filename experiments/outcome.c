@@ -2,6 +2,7 @@
 #include "experiments/outcome.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "store/state.h"
 
@@ -39,8 +40,11 @@ static const char *const consoles[RUN_CONSOLES] = {
 
 static void verdict(struct run_verdict *v, const char *state, const char *words, const char *more)
 {
-	bool both = *words && more && *more;
+	bool both;
 
+	if (more && strcmp(more, words) == 0)
+		more = NULL;
+	both = *words && more && *more;
 	v->state = state;
 	snprintf(v->message, sizeof(v->message), "%s%s%s", words, both ? ": " : "",
 		 more ? more : "");

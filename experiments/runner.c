@@ -151,24 +151,24 @@ static int count_states(struct work *w, struct run_result *result, struct lab_er
 	return 0;
 }
 
-/* Volumes that earlier calls left when they were killed take much space. */
+/* Machines and volumes of a labctl that was killed take memory and space. */
 static int remove_leftovers(struct work *w, struct lab_error *err)
 {
 	LAB_CLEANUP(run_list) struct run_list runs = {0};
 	const struct setup *s = w->setup;
 	unsigned n = 0;
 
-	if (run_list(s->lab, w->campaign, false, &runs, err))
-		return -1;
-	for (size_t i = 0; i < runs.n; i++)
-		if (!run_state_is_outcome(runs.items[i]->state))
-			boot_remove_volumes(runs.items[i]->dir);
 	if (s->stages->clean && s->hypervisor &&
 	    s->stages->clean(s->hypervisor, lab_id(s->lab), false, &n, err))
 		return -1;
 	if (n)
 		talk(s->progress, "clean", "destroyed %u machine%s of a labctl that is gone", n,
 		     n == 1 ? "" : "s");
+	if (run_list(s->lab, w->campaign, false, &runs, err))
+		return -1;
+	for (size_t i = 0; i < runs.n; i++)
+		if (!run_state_is_outcome(runs.items[i]->state))
+			boot_remove_leftovers(runs.items[i]->dir);
 	return 0;
 }
 
@@ -242,13 +242,16 @@ static int run_plan(struct work *w, struct run_result *result, struct lab_error 
 		after = slot->number;
 		if (attempt(w, slot, &fault, result, err))
 			return -1;
-		faults = fault && !result->cancelled ? faults + 1 : 0;
-		if (faults < 2)
+		faults = fault ? faults + 1 : 0;
+		if (!fault || result->cancelled)
 			continue;
-		return lab_error_set(err, LAB_ERR_FAILED,
-				     "two lab faults one after the other (see run %" PRId64
-				     ".%u): stopped; the same command goes on",
-				     w->campaign, after);
+		if (faults == 2)
+			return lab_error_set(err, LAB_ERR_FAILED,
+					     "two lab faults one after the other (see run %" PRId64
+					     ".%u): stopped; the same command goes on",
+					     w->campaign, after);
+		if (setup_reconnect(w->setup, err))
+			return lab_error_wrap(err, "after run %" PRId64 ".%u", w->campaign, after);
 	}
 	return 0;
 }

@@ -51,6 +51,21 @@ int setup_plan(struct setup *setup, struct lab *lab, const struct run_request *r
 	return resolve_metrics(setup->experiment, setup->preset, setup->plan, &setup->metrics, err);
 }
 
+static void disconnect(struct setup *s)
+{
+	if (s->hypervisor && s->stages->disconnect)
+		s->stages->disconnect(s->hypervisor);
+	s->hypervisor = NULL;
+}
+
+int setup_reconnect(struct setup *setup, struct lab_error *err)
+{
+	disconnect(setup);
+	if (!setup->target->caps.local || !setup->stages->connect)
+		return 0;
+	return setup->stages->connect(setup->request->connect, &setup->hypervisor, err);
+}
+
 static int check_target(struct setup *s, struct lab_error *err)
 {
 	const struct target_caps *caps;
@@ -73,10 +88,7 @@ static int check_target(struct setup *s, struct lab_error *err)
 				     s->target_name, s->probe.text);
 	if (s->emulated)
 		s->stretch *= SETUP_EMULATED_STRETCH;
-	if (caps->local && s->stages->connect &&
-	    s->stages->connect(s->request->connect, &s->hypervisor, err))
-		return -1;
-	return 0;
+	return setup_reconnect(s, err);
 }
 
 static void image_say(void *ctx, const char *phase, const char *text)
@@ -206,8 +218,7 @@ int setup_resolve(struct setup *setup, struct lab_error *err)
 
 void setup_release(struct setup *setup)
 {
-	if (setup->hypervisor && setup->stages->disconnect)
-		setup->stages->disconnect(setup->hypervisor);
+	disconnect(setup);
 	kernel_set_release(&setup->kernels);
 	artifact_free(setup->image);
 	metric_list_release(&setup->metrics);

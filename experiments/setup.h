@@ -52,6 +52,8 @@ int setup_plan(struct setup *setup, struct lab *lab, const struct run_request *r
 	       const struct run_progress *progress, struct lab_error *err) LAB_MUST_CHECK;
 /* Target, kernels, image, initramfs, and what they add up to. Under the lab's lock. */
 int setup_resolve(struct setup *setup, struct lab_error *err) LAB_MUST_CHECK;
+/* A new connection to the hypervisor: a restart of libvirtd costs one run, not the rest. */
+int setup_reconnect(struct setup *setup, struct lab_error *err) LAB_MUST_CHECK;
 void setup_release(struct setup *setup);
 
 const struct experiment_variant *setup_variant(const struct setup *setup, const char *name);
