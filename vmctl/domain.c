@@ -379,13 +379,18 @@ int domain_xml(const struct domain_desc *desc, char **ret_text, struct lab_error
  * loglevel=5: the console costs time, so it carries warnings and worse (an oops or a
  * panic raises it to everything by itself) and the rest stays in the guest's log;
  * psi, delayacct: both are off by default in some configurations and count nothing for
- * tasks that started before they were switched on.
+ * tasks that started before they were switched on;
+ * random.trust_cpu=on: without it the first reader of /dev/urandom in a young guest spins
+ * for seconds gathering entropy, inside the measured step;
+ * no_timer_check: the kernel panics ("IO-APIC + timer doesn't work!") when a loaded host
+ * delays the guest's first timer interrupts.
  */
 char *domain_cmdline(const char *variant)
 {
 	struct lab_buf line = LAB_BUF_INIT;
 
-	lab_buf_adds(&line, "console=ttyS0 loglevel=5 panic=-1 psi=1 delayacct");
+	lab_buf_adds(&line, "console=ttyS0 loglevel=5 panic=-1 psi=1 delayacct"
+			  " random.trust_cpu=on no_timer_check");
 	if (variant && *variant)
 		lab_buf_addf(&line, " %s", variant);
 	return lab_buf_take(&line);

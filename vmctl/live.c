@@ -253,7 +253,6 @@ static int live_prepare(const struct target_job *job, const struct kvm_result *p
 /* The process behind the channel, when it is a QEMU and not the daemon that made the socket. */
 static int find_process(struct live *live, struct lab_error *err)
 {
-	LAB_CLEANUP(free) char *exe = NULL;
 	uid_t socket_uid = 0, uid = 0;
 	pid_t pid = channel_peer(live->channel, &socket_uid);
 

@@ -119,6 +119,25 @@ kill -9 "$two"
 wait "$two" 2>/dev/null
 ok "a machine does not outlive its owner's SIGKILL" wait_for 15 gone 3.4
 
+# A disk of the host that is full: the guest stops at once (virtio) or is told (NVMe).
+full=$TMP/full
+mkdir "$full"
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=4m,mode=755 none "$full" 2>/dev/null; then
+	at_end 'umount -l "$full"'
+	truncate -s 64M "$TMP/base.img"
+	qemu-img create -q -f qcow2 -b "$TMP/base.img" -F raw "$full/root.qcow2"
+	truncate -s 64M "$full/data.img"
+	drive 3.5 agent.cpio root="$full/root.qcow2" base="$TMP/base.img" bare=1 \
+		step=/guest_test,write,/dev/vda,32
+	one=$pid
+	drive 3.6 agent.cpio data="$full/data.img" bare=1 step=/guest_test,write,/dev/nvme0n1,32
+	wait "$one" "$pid"
+	like "$(out 3.5)" '^stopped io-error: I/O error on .*' "a full disk under the root ends the run"
+	like "$(out 3.6)" '^console io-error: .*nvme0n1' "under an NVMe drive the guest says so"
+else
+	skip 2 "only root can make a file system that is full"
+fi
+
 # ---- what is found before it starts ------------------------------------------------
 
 mkdir -m 700 "$TMP/shut"

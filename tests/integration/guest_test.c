@@ -197,7 +197,23 @@ static int as_init(void)
 	return 1;
 }
 
-/* hold MEBIBYTES: uses memory; spin SECONDS: uses the processor. */
+static int fill_disk(const char *path, long mebibytes)
+{
+	static char block[1 << 20];
+	int fd = open(path, O_WRONLY | O_SYNC | O_CLOEXEC);
+
+	memset(block, 0x5a, sizeof(block));
+	for (long i = 0; i < mebibytes; i++) {
+		if (fd < 0 || write(fd, block, sizeof(block)) != (ssize_t)sizeof(block)) {
+			fprintf(stderr, "%s: %s\n", path, strerror(errno));
+			return 1;
+		}
+	}
+	close(fd);
+	return 0;
+}
+
+/* hold MEBIBYTES: uses memory; sleep SECONDS; write DEVICE MEBIBYTES; sysrq KEY; fail. */
 static int as_workload(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "true";
@@ -209,6 +225,8 @@ static int as_workload(int argc, char **argv)
 		sleep(1);
 	} else if (!strcmp(what, "sleep")) {
 		sleep((unsigned)n);
+	} else if (!strcmp(what, "write")) {
+		return fill_disk(argc > 2 ? argv[2] : "", argc > 3 ? strtol(argv[3], NULL, 10) : 1);
 	} else if (!strcmp(what, "sysrq")) {
 		write_file("/proc/sysrq-trigger", argc > 2 ? argv[2] : "c");
 		sleep(5);

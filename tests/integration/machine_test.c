@@ -11,7 +11,7 @@
  * qcow2 overlay with base=), emulated (0: refuse to emulate), deadline (s), repeat, stall (s in which nobody looks), and any
  * number of step=PROGRAM,ARGUMENT,...: with steps the job is sent after the hello and a
  * power-off is asked for when it is done; without, the machine is only watched.
- * setting=KEY,VALUE adds a setting that is written.
+ * setting=KEY,VALUE adds a setting that is written; bare=1 leaves disks unmounted.
  *
  * `machine_test initramfs AGENT MODULES|- FILE [PROGRAM]` makes an initramfs; PROGRAM is
  * put beside the agent under its own name.
@@ -38,7 +38,7 @@
 
 struct options {
 	const char *kernel, *initramfs, *dir, *connect, *cmdline, *name, *root, *base, *data, *swap;
-	uint64_t memory, vcpus, deadline, repeat, emulated, stall;
+	uint64_t memory, vcpus, deadline, repeat, emulated, stall, bare;
 	struct lab_strv steps, settings;
 };
 
@@ -71,6 +71,7 @@ static int read_option(struct options *o, char *arg, struct lab_error *err)
 		{"deadline", NULL, &o->deadline, NULL}, {"repeat", NULL, &o->repeat, NULL},
 		{"emulated", NULL, &o->emulated, NULL}, {"step", NULL, NULL, &o->steps},
 		{"setting", NULL, NULL, &o->settings},	{"stall", NULL, &o->stall, NULL},
+		{"bare", NULL, &o->bare, NULL},
 	};
 
 	if (!value)
@@ -99,9 +100,9 @@ static int make_job(const struct options *o, json_t **ret, struct lab_error *err
 
 	job.run = lab_strdup("1.1");
 	job.seed = 1;
-	if (o->root)
+	if (o->root && !o->bare)
 		job_set_root(&job, "root", 0, "ext4", NULL);
-	if (o->swap)
+	if (o->swap && !o->bare)
 		job_add_swap(&job, "swap", 0);
 	for (size_t i = 0; i < o->settings.n; i++) {
 		LAB_CLEANUP(strv) struct lab_strv parts = LAB_STRV_INIT;
