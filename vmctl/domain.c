@@ -390,7 +390,7 @@ char *domain_cmdline(const char *variant)
 	struct lab_buf line = LAB_BUF_INIT;
 
 	lab_buf_adds(&line, "console=ttyS0 loglevel=5 panic=-1 psi=1 delayacct"
-			  " random.trust_cpu=on no_timer_check");
+			    " random.trust_cpu=on no_timer_check");
 	if (variant && *variant)
 		lab_buf_addf(&line, " %s", variant);
 	return lab_buf_take(&line);
