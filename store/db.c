@@ -101,7 +101,8 @@ static int set_up(struct db *db, enum db_mode mode, struct lab_error *err)
 	/* The journal mode stays with the file; a file of someone else keeps its own. */
 	if (mode == DB_CREATE && db_exec(db, "PRAGMA journal_mode = WAL", err) < 0)
 		return -1;
-	return db_exec(db, "PRAGMA synchronous = FULL", err);
+	/* A journal that had to grow gives its space back: the disk may be full. */
+	return db_exec(db, "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 1048576", err);
 }
 
 int db_open(const char *path, enum db_mode mode, struct db **ret_db, struct lab_error *err)

@@ -11,7 +11,6 @@
 #include "common/num.h"
 #include "store/campaign.h"
 #include "store/internal.h"
-#include "store/tree.h"
 #include "store/values.h"
 
 void run_free(struct run *r)

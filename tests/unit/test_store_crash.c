@@ -11,8 +11,10 @@
 
 #include <cmocka.h>
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -279,6 +281,69 @@ static void test_kill_init(void **state)
 	}
 }
 
+/* In the child: a lab on a file system of its own that runs full. */
+static int fill_the_disk(const char *dir)
+{
+	LAB_CLEANUP(sample) struct sample sample = SAMPLE_INIT;
+	LAB_CLEANUP(lab) struct lab *lab = NULL;
+	LAB_CLEANUP(run) struct run *run = NULL;
+	LAB_CLEANUP(run) struct run *after = NULL;
+	LAB_CLEANUP(artifact) struct artifact *made = NULL;
+	struct lab_error err = {0};
+	char key[HASH_HEX];
+
+	key_of(1, key);
+	if (lab_init(dir, &err) < 0 || lab_open(dir, &lab, &err) < 0 ||
+	    run_begin(lab, create(lab), 1, &run, &err) < 0)
+		return 1;
+	for (unsigned i = 0; i < 2 << 20; i++) {
+		if (sample_add(&sample, "time", i) < 0)
+			return 2;
+	}
+	if (run_finish(lab, run->id, RUN_DONE, NULL, NULL, NULL, &sample, &err) == 0 ||
+	    !strstr(err.text, "no space left"))
+		return 3;
+	/* Nothing of it is there, the run can still be ended, and the lab is whole. */
+	if (run_get(lab, run->campaign, 1, 0, &after, &err) < 0 ||
+	    strcmp(after->state, RUN_RUNNING) != 0 ||
+	    run_finish(lab, run->id, RUN_IO_ERROR, "disk full", NULL, NULL, NULL, &err) < 0)
+		return 4;
+	/* The journal took the space; the next labctl has it again. */
+	lab_free(LAB_TAKE(lab));
+	if (lab_open(dir, &lab, &err) < 0 || make_artifact(lab, 1) < 0 ||
+	    artifact_find(lab, ARTIFACT_KERNEL, key, &made, &err) < 0 || !made)
+		return 5;
+	return lab_check(lab, &err) < 0 ? 6 : 0;
+}
+
+static void test_disk_full(void **state)
+{
+	struct lab_fixture *f = *state;
+	LAB_CLEANUP(free) char *dir = lab_path_join(f->top, "small");
+	LAB_CLEANUP(free) char *lab = lab_path_join(dir, "lab");
+	pid_t pid;
+	int status;
+
+	assert_ok(lab_mkdirs(dir, 0755, err));
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (unshare(CLONE_NEWNS) < 0 ||
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mount("none", dir, "tmpfs", 0, "size=4m") < 0)
+			_exit(77);
+		_exit(fill_the_disk(lab));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77) {
+		print_message(
+			"skipped: takes a file system of its own, which only root can mount\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 #define LAB_TEST(name) cmocka_unit_test_setup_teardown(name, lab_set_up, lab_tear_down)
 
 int main(void)
@@ -286,6 +351,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LAB_TEST(test_kill),
 		LAB_TEST(test_kill_init),
+		LAB_TEST(test_disk_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
