@@ -127,6 +127,8 @@ install: all
 	install -m 755 $(BUILD)/libexec/labctl/labctl-agent $(DESTDIR)$(prefix)/libexec/labctl/labctl-agent
 	for f in $(DATA_DST); do install -D -m 644 $$f $(DESTDIR)$(datadir)/$${f#$(BUILD)/share/} || exit 1; done
 	for f in $(MAN_DST); do install -m 644 $$f $(DESTDIR)$(mandir)/man1/ || exit 1; done
+	install -d $(DESTDIR)$(datadir)/bash-completion/completions
+	$(BUILD)/bin/labctl completion bash >$(DESTDIR)$(datadir)/bash-completion/completions/labctl
 
 # ---- tests -------------------------------------------------------------------
 # tests/unit/test_FOLDER[_WHAT].c links the objects of FOLDER and of what it may
