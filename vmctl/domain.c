@@ -137,6 +137,8 @@ static void write_cpu(struct xml *x, const struct domain_desc *d)
 		attr(x, "fallback", "forbid");
 		x->failed |= xmlTextWriterWriteString(x->w, BAD_CAST d->cpu_model) < 0;
 		close_tag(x);
+		if (d->cpu_feature)
+			empty_tag(x, "feature", "policy", "require", "name", d->cpu_feature, NULL);
 	} else {
 		attr(x, "mode", "host-passthrough");
 		attr(x, "check", "none");
@@ -380,8 +382,8 @@ int domain_xml(const struct domain_desc *desc, char **ret_text, struct lab_error
  * panic raises it to everything by itself) and the rest stays in the guest's log;
  * psi, delayacct: both are off by default in some configurations and count nothing for
  * tasks that started before they were switched on;
- * random.trust_cpu=on: without it the first reader of /dev/urandom in a young guest spins
- * for seconds gathering entropy, inside the measured step;
+ * random.trust_cpu=on: without it (and rdrand) the first reader of /dev/urandom in a young
+ * guest spins for seconds gathering entropy, inside the measured step;
  * no_timer_check: the kernel panics ("IO-APIC + timer doesn't work!") when a loaded host
  * delays the guest's first timer interrupts.
  */

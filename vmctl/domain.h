@@ -30,8 +30,9 @@ struct domain_desc {
 	uint64_t owner_started;
 	bool kvm;
 	const char *emulator;
-	const char *machine;   /* versioned type */
-	const char *cpu_model; /* NULL: host-passthrough with KVM */
+	const char *machine;	 /* versioned type */
+	const char *cpu_model;	 /* NULL: host-passthrough with KVM */
+	const char *cpu_feature; /* added to the model, or NULL */
 	const char *kernel;
 	const char *initramfs;
 	const char *cmdline; /* whole */

@@ -171,6 +171,7 @@ static int describe(struct live *live, struct lab_error *err)
 		.emulator = live->info->emulator,
 		.machine = live->info->machine,
 		.cpu_model = job->cpu_model ? job->cpu_model : (live->kvm ? NULL : LIVE_CPU_TCG),
+		.cpu_feature = live->kvm ? NULL : LIVE_FEATURE_TCG,
 		.kernel = job->kernel,
 		.initramfs = job->initramfs,
 		.cmdline = live->cmdline,

@@ -13,7 +13,8 @@
 #include "vmctl/machine.h"
 #include "vmctl/vm.h"
 
-#define LIVE_CPU_TCG "Nehalem" /* fixed, so that runs on different hosts see the same one */
+#define LIVE_CPU_TCG "Nehalem"	  /* fixed, so that runs on different hosts see the same one */
+#define LIVE_FEATURE_TCG "rdrand" /* that model has none; see domain_cmdline */
 #define LIVE_CONSOLE "console.log"
 #define LIVE_DOMAIN "domain.xml"
 

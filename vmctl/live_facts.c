@@ -90,18 +90,20 @@ int live_collect(struct machine *machine, json_t **ret_facts, struct lab_error *
 {
 	struct live *live = (struct live *)machine;
 	const struct domain_desc *d = &live->desc;
-	char libvirt[32];
+	char libvirt[32], cpu[100];
 	json_t *facts;
 
 	snprintf(libvirt, sizeof(libvirt), "%lu.%lu.%lu", live->info->libvirt / 1000000,
 		 live->info->libvirt / 1000 % 1000, live->info->libvirt % 1000);
+	snprintf(cpu, sizeof(cpu), "%s%s%s", d->cpu_model ? d->cpu_model : "host-passthrough",
+		 d->cpu_feature ? ",+" : "", d->cpu_feature ? d->cpu_feature : "");
 	facts = json_pack("{s:s, s:b, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:s, s:s, s:s}",
 			  "target", live->machine.target->name, "emulated", !live->kvm,
 			  "accelerator", live->kvm ? "kvm" : "tcg", "qemu", live->info->qemu,
 			  "libvirt", libvirt, "connect", live->info->uri, "machine", d->machine,
-			  "cpu", d->cpu_model ? d->cpu_model : "host-passthrough", "vcpus",
-			  (int)d->vcpus, "memory", (json_int_t)d->memory, "cmdline", d->cmdline,
-			  "domain_xml", LIVE_DOMAIN, "console", LIVE_CONSOLE);
+			  "cpu", cpu, "vcpus", (int)d->vcpus, "memory", (json_int_t)d->memory,
+			  "cmdline", d->cmdline, "domain_xml", LIVE_DOMAIN, "console",
+			  LIVE_CONSOLE);
 	if (!facts)
 		return lab_error_set(err, LAB_ERR_FAILED, "%s: facts are not text", live->name);
 	json_object_set_new(facts, "user", json_string(live->info->user));

@@ -213,6 +213,16 @@ static int fill_disk(const char *path, long mebibytes)
 	return 0;
 }
 
+static void hold(long mebibytes)
+{
+	char *memory = malloc((size_t)mebibytes << 20);
+
+	if (memory)
+		memset(memory, 1, (size_t)mebibytes << 20);
+	sleep(1);
+	free(memory);
+}
+
 /* hold MEBIBYTES: uses memory; sleep SECONDS; write DEVICE MEBIBYTES; sysrq KEY; fail. */
 static int as_workload(int argc, char **argv)
 {
@@ -220,9 +230,7 @@ static int as_workload(int argc, char **argv)
 	long n = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
 
 	if (!strcmp(what, "hold")) {
-		for (long i = 0; i < n; i++)
-			memset(malloc(1 << 20), 1, 1 << 20);
-		sleep(1);
+		hold(n);
 	} else if (!strcmp(what, "sleep")) {
 		sleep((unsigned)n);
 	} else if (!strcmp(what, "write")) {

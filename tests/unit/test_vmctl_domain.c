@@ -40,6 +40,7 @@ static struct domain_desc base(bool kvm, unsigned vcpus, const char *cmdline)
 		.emulator = "/usr/bin/qemu-system-x86_64",
 		.machine = "pc-q35-7.2",
 		.cpu_model = kvm ? NULL : "Nehalem",
+		.cpu_feature = kvm ? NULL : "rdrand",
 		.kernel = "/var/lib/labctl/artifacts/kernel/a1b2/bzImage",
 		.initramfs = "/var/lib/labctl/artifacts/initramfs/c3d4/initramfs.cpio",
 		.cmdline = cmdline,
