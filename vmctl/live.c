@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,9 @@
 
 /* How long a channel may be closed before a machine that says nothing counts as lost. */
 enum { CLOSED_MS = 3000, MAX_VCPUS = 64 };
+
+/* The limit that libvirt sets for "all", in bytes. */
+#define LIBVIRT_ALL_MEMORY ((rlim_t)9007199254740991)
 
 static const char *const required_config[] = {
 	"CONFIG_64BIT=y",
@@ -151,6 +155,33 @@ static int prepare_files(struct live *live, struct lab_error *err)
 	return prepare_console(live, &owner, err);
 }
 
+/*
+ * libvirtd lifts QEMU's limit to all there is; in a container it may be refused, as we are
+ * then. Under qemu:///session nobody may.
+ */
+static bool can_lock_memory(void)
+{
+	const struct rlimit all = {LIBVIRT_ALL_MEMORY, LIBVIRT_ALL_MEMORY};
+	struct rlimit ours;
+	bool can;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &ours))
+		return false;
+	can = ours.rlim_max == RLIM_INFINITY || setrlimit(RLIMIT_MEMLOCK, &all) == 0;
+	(void)!setrlimit(RLIMIT_MEMLOCK, &ours);
+	return can;
+}
+
+static bool decide_locked(struct live *live)
+{
+	if (!live->kvm)
+		return false;
+	if (live->info->system && can_lock_memory())
+		return true;
+	live_warn(live, "guest memory cannot be locked here: this host may swap it out");
+	return false;
+}
+
 static int describe(struct live *live, struct lab_error *err)
 {
 	const struct target_job *job = live->job;
@@ -176,7 +207,7 @@ static int describe(struct live *live, struct lab_error *err)
 		.initramfs = job->initramfs,
 		.cmdline = live->cmdline,
 		.memory = job->memory,
-		.locked = live->kvm && live->info->system,
+		.locked = decide_locked(live),
 		.vcpus = job->vcpus,
 		.disks = live->disks,
 		.n_disks = job->n_volumes,

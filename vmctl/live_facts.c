@@ -106,6 +106,7 @@ int live_collect(struct machine *machine, json_t **ret_facts, struct lab_error *
 			  LIVE_CONSOLE);
 	if (!facts)
 		return lab_error_set(err, LAB_ERR_FAILED, "%s: facts are not text", live->name);
+	json_object_set_new(facts, "memory_locked", json_boolean(d->locked));
 	json_object_set_new(facts, "user", json_string(live->info->user));
 	json_object_set_new(facts, "volumes", volumes(live));
 	if (live->command_line.n)
