@@ -130,7 +130,8 @@ int hypervisor_list(struct hypervisor *hv, const char *lab, struct hypervisor_do
 	return 0;
 }
 
-int hypervisor_others(struct hypervisor *hv, unsigned *ret_n, struct lab_error *err)
+int hypervisor_others(struct hypervisor *hv, const char *name, unsigned *ret_n,
+		      struct lab_error *err)
 {
 	struct domain_array all = {0};
 	unsigned n = 0;
@@ -138,11 +139,7 @@ int hypervisor_others(struct hypervisor *hv, unsigned *ret_n, struct lab_error *
 	if (all_domains(hv, VIR_CONNECT_LIST_DOMAINS_RUNNING, &all, err))
 		return -1;
 	for (int i = 0; i < all.n; i++) {
-		struct hypervisor_domain d;
-
-		if (read_domain(all.items[i], &d))
-			domain_release(&d);
-		else
+		if (!name || strcmp(virDomainGetName(all.items[i]), name) != 0)
 			n++;
 	}
 	domain_array_release(&all);

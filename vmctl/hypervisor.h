@@ -65,8 +65,9 @@ struct hypervisor_domains {
 int hypervisor_list(struct hypervisor *hv, const char *lab, struct hypervisor_domains *ret,
 		    struct lab_error *err) LAB_MUST_CHECK;
 void hypervisor_domains_release(struct hypervisor_domains *domains);
-/* How many domains of others run now. */
-int hypervisor_others(struct hypervisor *hv, unsigned *ret_n, struct lab_error *err) LAB_MUST_CHECK;
+/* How many domains run now besides `name` (NULL: all). */
+int hypervisor_others(struct hypervisor *hv, const char *name, unsigned *ret_n,
+		      struct lab_error *err) LAB_MUST_CHECK;
 
 /* Destroys one domain by name; one that is not there is fine. */
 int hypervisor_destroy(struct hypervisor *hv, const char *name,

@@ -32,7 +32,7 @@ void live_note_start(struct live *live)
 	struct lab_error ignored;
 
 	read_command_line(live);
-	if (hypervisor_others(live->hv, &live->others_before, &ignored))
+	if (hypervisor_others(live->hv, live->name, &live->others_before, &ignored))
 		live->others_before = 0;
 	live->load_before = host_load_read("");
 }
@@ -74,7 +74,7 @@ static json_t *host(struct live *live)
 	struct lab_error ignored;
 	unsigned others = 0;
 
-	if (hypervisor_others(live->hv, &others, &ignored))
+	if (hypervisor_others(live->hv, live->name, &others, &ignored))
 		others = 0;
 	if (steal > STEAL_LIMIT)
 		live_warn(live, "%.1f %% of this host's CPU time was stolen during the run", steal);
