@@ -101,6 +101,7 @@ static void test_ranges_and_commits(void **state)
 			"mm: patch one, mm: patch two");
 	assert_resolves("refs/changes/30/1430/1~1", "v1.0~0", "v1.0", "given by --base",
 			"on main, mm: patch one");
+	assert_fails(resolve_patchset(lab, NULL, "main^{x}", NULL, NULL, &r, &err), "are known");
 	assert_fails(resolve_patchset(lab, NULL, "main~70", NULL, NULL, &r, &err), "~70");
 	assert_resolves("v1.0..main", NULL, "v1.0", "start of the range", "on main");
 	assert_fails(resolve_patchset(lab, NULL, "v1.0..", NULL, NULL, &r, &err), "no range");
