@@ -130,23 +130,6 @@ int hypervisor_list(struct hypervisor *hv, const char *lab, struct hypervisor_do
 	return 0;
 }
 
-int hypervisor_others(struct hypervisor *hv, const char *name, unsigned *ret_n,
-		      struct lab_error *err)
-{
-	struct domain_array all = {0};
-	unsigned n = 0;
-
-	if (all_domains(hv, VIR_CONNECT_LIST_DOMAINS_RUNNING, &all, err))
-		return -1;
-	for (int i = 0; i < all.n; i++) {
-		if (!name || strcmp(virDomainGetName(all.items[i]), name) != 0)
-			n++;
-	}
-	domain_array_release(&all);
-	*ret_n = n;
-	return 0;
-}
-
 int hypervisor_destroy(struct hypervisor *hv, const char *name, struct lab_error *err)
 {
 	uint64_t deadline = lab_deadline_in(GONE_MS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "vmctl/hostload.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -145,4 +146,35 @@ json_t *host_load_between(const json_t *before, const json_t *after)
 		return json_object();
 	return json_pack("{s:f, s:f}", "steal_percent", 100 * steal / total, "busy_percent",
 			 100 * busy / total);
+}
+
+static bool is_qemu(const char *root, const char *pid)
+{
+	LAB_CLEANUP(free) char *comm = lab_asprintf("/proc/%s/comm", pid);
+	LAB_CLEANUP(free) char *cmdline = lab_asprintf("/proc/%s/cmdline", pid);
+	LAB_CLEANUP(buf) struct lab_buf name = LAB_BUF_INIT;
+	LAB_CLEANUP(buf) struct lab_buf args = LAB_BUF_INIT;
+
+	/* A zombie has a name but no arguments any more. */
+	return read_text(root, comm, &name) &&
+	       (lab_starts_with(name.data, "qemu-system") ||
+		lab_starts_with(name.data, "qemu-kvm")) &&
+	       read_text(root, cmdline, &args);
+}
+
+unsigned host_count_qemu(const char *root, pid_t except)
+{
+	LAB_CLEANUP(free) char *path = lab_asprintf("%s/proc", root);
+	LAB_CLEANUP(dir) DIR *dir = opendir(path);
+	const struct dirent *entry;
+	unsigned n = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		uint64_t pid;
+
+		if (lab_parse_u64(entry->d_name, &pid, NULL) || pid == (uint64_t)except)
+			continue;
+		n += is_qemu(root, entry->d_name);
+	}
+	return n;
 }

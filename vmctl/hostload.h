@@ -7,6 +7,8 @@
  * proc/ and sys/. What cannot be read is left out, never 0.
  */
 
+#include <sys/types.h>
+
 #include <jansson.h>
 
 /*
@@ -17,5 +19,11 @@ json_t *host_load_read(const char *root);
 
 /* What went on between two of them: steal_percent, busy_percent of all CPU time. */
 json_t *host_load_between(const json_t *before, const json_t *after);
+
+/*
+ * QEMU processes on this host besides `except`, whoever started them. Asked of the
+ * host and not of libvirt, whose list waits for each domain that is being taken down.
+ */
+unsigned host_count_qemu(const char *root, pid_t except);
 
 #endif

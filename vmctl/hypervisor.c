@@ -104,17 +104,11 @@ int hypervisor_connection(struct hypervisor *hv, virConnectPtr *ret, struct lab_
 	return 0;
 }
 
+/* Looking now whether it is gone would wait for it: libvirt holds the domain's lock. */
 void hypervisor_forget_later(struct hypervisor *hv, const char *name)
 {
-	struct lab_strv left = LAB_STRV_INIT;
-
-	for (size_t i = 0; i < hv->leaving.n; i++) {
-		if (domain_exists(hv, hv->leaving.items[i]))
-			lab_strv_add(&left, hv->leaving.items[i]);
-	}
-	lab_strv_add(&left, name);
-	lab_strv_release(&hv->leaving);
-	hv->leaving = left;
+	if (!lab_strv_has(&hv->leaving, name))
+		lab_strv_add(&hv->leaving, name);
 }
 
 /* ---- what is on the other side ----------------------------------------------- */

@@ -65,10 +65,6 @@ struct hypervisor_domains {
 int hypervisor_list(struct hypervisor *hv, const char *lab, struct hypervisor_domains *ret,
 		    struct lab_error *err) LAB_MUST_CHECK;
 void hypervisor_domains_release(struct hypervisor_domains *domains);
-/* How many domains run now besides `name` (NULL: all). */
-int hypervisor_others(struct hypervisor *hv, const char *name, unsigned *ret_n,
-		      struct lab_error *err) LAB_MUST_CHECK;
-
 /* Destroys one domain by name; one that is not there is fine. */
 int hypervisor_destroy(struct hypervisor *hv, const char *name,
 		       struct lab_error *err) LAB_MUST_CHECK;

@@ -40,7 +40,7 @@ struct live {
 	struct lab_strv warnings;
 	struct lab_strv command_line;
 	json_t *load_before;
-	unsigned others_before;
+	unsigned others_before; /* other QEMUs on this host */
 };
 
 void live_warn(struct live *live, const char *fmt, ...) LAB_PRINTF(2, 3);

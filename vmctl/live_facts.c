@@ -29,11 +29,8 @@ static void read_command_line(struct live *live)
 
 void live_note_start(struct live *live)
 {
-	struct lab_error ignored;
-
 	read_command_line(live);
-	if (hypervisor_others(live->hv, live->name, &live->others_before, &ignored))
-		live->others_before = 0;
+	live->others_before = host_count_qemu("", live->pid);
 	live->load_before = host_load_read("");
 }
 
@@ -71,11 +68,8 @@ static json_t *host(struct live *live)
 	json_t *after = host_load_read("");
 	json_t *between = host_load_between(live->load_before, after);
 	double steal = json_number_value(json_object_get(between, "steal_percent"));
-	struct lab_error ignored;
-	unsigned others = 0;
+	unsigned others = host_count_qemu("", live->pid);
 
-	if (hypervisor_others(live->hv, live->name, &others, &ignored))
-		others = 0;
 	if (steal > STEAL_LIMIT)
 		live_warn(live, "%.1f %% of this host's CPU time was stolen during the run", steal);
 	if (others || live->others_before)

@@ -283,13 +283,14 @@ static void warn(void *ctx, const char *text)
 	printf("warning %s\n", text);
 }
 
-static int one_run(const struct options *o, struct hypervisor *hv, const struct kvm_result *kvm,
-		   struct lab_error *err)
+static int one_run(const struct options *o, unsigned i, struct hypervisor *hv,
+		   const struct kvm_result *kvm, struct lab_error *err)
 {
+	LAB_CLEANUP(free) char *run = i ? lab_asprintf("%s-%u", o->name, i) : lab_strdup(o->name);
 	struct target_volume volumes[3];
 	const struct target_job job = {
 		.lab = "0123456789abcdef",
-		.run = o->name,
+		.run = run,
 		.run_dir = o->dir,
 		.hypervisor = hv,
 		.kernel = o->kernel,
@@ -386,7 +387,7 @@ int main(int argc, char **argv)
 	if (kvm_probe(NULL, NULL, &kvm, &err) || hypervisor_open(o.connect, &hv, &err))
 		return complain(&err);
 	for (uint64_t i = 0; i < o.repeat && !status; i++) {
-		status = one_run(&o, hv, &kvm, &err);
+		status = one_run(&o, (unsigned)i, hv, &kvm, &err);
 		if (status == 1)
 			complain(&err);
 	}

@@ -55,6 +55,15 @@ static void test_nothing(void **state)
 	json_decref(load);
 }
 
+static void test_company(void **state)
+{
+	(void)state;
+	/* 101 and 102 are QEMUs, 103 is a zombie of one, 104 something else. */
+	assert_int_equal(host_count_qemu(TESTS_DIR "/data/host", 0), 2);
+	assert_int_equal(host_count_qemu(TESTS_DIR "/data/host", 102), 1);
+	assert_int_equal(host_count_qemu("/no/such/root", 0), 0);
+}
+
 static void test_between(void **state)
 {
 	json_t *a = json_pack("{s:{s:f, s:f, s:f, s:f, s:f}}", "cpu", "user_s", 10.0, "system_s",
@@ -125,8 +134,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_load),	cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_between), cmocka_unit_test(test_table),
-		cmocka_unit_test(test_no_kvm),	cmocka_unit_test(test_names),
+		cmocka_unit_test(test_company), cmocka_unit_test(test_between),
+		cmocka_unit_test(test_table),	cmocka_unit_test(test_no_kvm),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests_name("vmctl target", tests, NULL, NULL);
