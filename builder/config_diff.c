@@ -10,9 +10,11 @@
 static void add_change(struct config_diff *diff, const struct dotconfig_item *a,
 		       const struct dotconfig_item *b)
 {
+	const struct dotconfig_item *known = a ? a : b;
+
 	LAB_GROW(diff->items, diff->n, diff->cap);
 	diff->items[diff->n++] = (struct config_change){
-		.symbol = lab_strdup(a ? a->symbol : b->symbol),
+		.symbol = known ? lab_strdup(known->symbol) : NULL,
 		.a = a ? lab_strdup(a->value) : NULL,
 		.b = b ? lab_strdup(b->value) : NULL,
 	};

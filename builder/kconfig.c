@@ -148,7 +148,7 @@ static bool has_line(const unsigned *lines, size_t n, unsigned number)
 
 static void add_symbol(struct lab_strv *symbols, const char *symbol)
 {
-	if (*symbol && !lab_strv_has(symbols, symbol))
+	if (symbol && *symbol && !lab_strv_has(symbols, symbol))
 		lab_strv_add(symbols, symbol);
 }
 
@@ -174,8 +174,7 @@ void kconfig_touched(const char *text, const unsigned *lines, size_t n,
 			symbol = rest_of(&r);
 		if (has_line(lines, n, r.number)) {
 			choice_touched = choice_touched || in_choice_head;
-			if (symbol)
-				add_symbol(ret_symbols, symbol);
+			add_symbol(ret_symbols, symbol);
 		}
 		if (kind == LINE_CONFIG && choice_touched)
 			add_symbol(ret_symbols, symbol);

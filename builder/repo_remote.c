@@ -140,8 +140,8 @@ static int list_url(struct repo_remote *remote, struct lab_error *err)
 {
 	git_remote_callbacks callbacks = GIT_REMOTE_CALLBACKS_INIT;
 	git_proxy_options proxy = GIT_PROXY_OPTIONS_INIT;
-	const git_remote_head **heads;
-	size_t n;
+	const git_remote_head **heads = NULL;
+	size_t n = 0;
 	int rc = git_remote_create_anonymous(&remote->handle, repo_handle(remote->repo),
 					     remote->url);
 
