@@ -212,20 +212,23 @@ static char *subjects_json(const struct lab_strv *subjects)
 static int record(struct job *job, struct lab_error *err)
 {
 	const struct resolved *r = &job->resolved;
-	struct patchset *p = LAB_NEW(struct patchset);
+	LAB_CLEANUP(free) char *subjects = subjects_json(&r->subjects);
+	const struct patchset row = {
+		.source = r->source->name,
+		.spec = (char *)job->request->spec,
+		.base = (char *)r->base,
+		.base_name = r->base_name,
+		.base_how = r->base_how,
+		.head = (char *)r->head,
+		.commits = (int)r->subjects.n,
+		.subjects = subjects,
+		.kernel_a = job->result.a.kernel->key,
+		.kernel_b = job->result.b.kernel->key,
+	};
 
-	p->source = lab_strdup(r->source->name);
-	p->spec = lab_strdup(job->request->spec);
-	p->base = lab_strdup(r->base);
-	p->base_name = lab_strdup(r->base_name);
-	p->base_how = lab_strdup(r->base_how);
-	p->head = lab_strdup(r->head);
-	p->commits = (int)r->subjects.n;
-	p->subjects = subjects_json(&r->subjects);
-	p->kernel_a = lab_strdup(job->result.a.kernel->key);
-	p->kernel_b = lab_strdup(job->result.b.kernel->key);
-	job->result.patchset = p;
-	return patchset_put(job->lab, p, &p->id, err);
+	if (patchset_put(job->lab, &row, NULL, err) < 0)
+		return -1;
+	return patchset_latest(job->lab, &job->result.patchset, err);
 }
 
 static int run(struct job *job, struct lab_error *err)

@@ -177,44 +177,41 @@ static int remove_path(int root, const char *path, struct lab_error *err)
 	}
 }
 
-static int apply_delta(struct checkout *c, int root, const git_diff_delta *delta, bool removing,
-		       struct lab_error *err)
+/* A pass over the difference: first all that goes, then all that comes. */
+struct pass {
+	struct checkout *checkout;
+	int root;
+	bool removing;
+};
+
+static int apply_delta(void *ctx, const struct repo_delta *delta, struct lab_error *err)
 {
+	const struct pass *pass = ctx;
 	LAB_CLEANUP(fd) int dir = -1;
 	const char *name;
 
-	if (removing)
-		return delta->status == GIT_DELTA_ADDED
-			       ? 0
-			       : remove_path(root, delta->old_file.path, err);
-	if (delta->status == GIT_DELTA_DELETED)
+	if (pass->removing) {
+		pass->checkout->total += delta->new_mode != 0;
+		return delta->old_mode ? remove_path(pass->root, delta->path, err) : 0;
+	}
+	if (!delta->new_mode)
 		return 0;
-	dir = open_parent(root, delta->new_file.path, true, &name, err);
+	dir = open_parent(pass->root, delta->path, true, &name, err);
 	if (dir < 0)
-		return lab_error_wrap(err, "%s", delta->new_file.path);
-	return write_entry(c, dir, name, delta->new_file.mode, &delta->new_file.id, err);
+		return lab_error_wrap(err, "%s", delta->path);
+	return write_entry(pass->checkout, dir, name, delta->new_mode, &delta->new_oid, err);
 }
 
-/* All that goes goes first: a directory may take the place of a file, or the other way round. */
-static int write_difference(struct checkout *c, int root, git_tree *from, git_tree *to,
-			    struct lab_error *err)
+/* A directory may take the place of a file, or the other way round: hence two passes. */
+static int write_difference(struct checkout *c, struct repo *repo, int root, const git_tree *from,
+			    const git_tree *to, struct lab_error *err)
 {
-	LAB_CLEANUP(git_diff) git_diff *diff = NULL;
-	git_diff_options options = GIT_DIFF_OPTIONS_INIT;
-	int rc = git_diff_tree_to_tree(&diff, c->handle, from, to, &options);
-	size_t n;
+	struct pass pass = {c, root, true};
 
-	if (rc < 0)
-		return repo_error(err, rc, "compare trees");
-	n = git_diff_num_deltas(diff);
-	c->total = n;
-	for (int removing = 1; removing >= 0; removing--) {
-		for (size_t i = 0; i < n; i++) {
-			if (apply_delta(c, root, git_diff_get_delta(diff, i), removing, err) < 0)
-				return -1;
-		}
-	}
-	return 0;
+	if (repo_diff_trees(repo, from, to, apply_delta, &pass, err) < 0)
+		return -1;
+	pass.removing = false;
+	return repo_diff_trees(repo, from, to, apply_delta, &pass, err);
 }
 
 static int run_checkout(struct checkout *c, struct repo *repo, const char *dir, const char *from,
@@ -230,7 +227,7 @@ static int run_checkout(struct checkout *c, struct repo *repo, const char *dir, 
 	    (from && repo_lookup_tree(repo, from, &old, err) < 0))
 		return -1;
 	if (from)
-		return write_difference(c, root, old, new, err);
+		return write_difference(c, repo, root, old, new, err);
 	git_tree_walk(new, GIT_TREEWALK_PRE, count_files, &c->total);
 	return write_tree(c, root, new, err);
 }

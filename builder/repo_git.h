@@ -24,6 +24,20 @@ int repo_oid(git_oid *oid, const char *hex, struct lab_error *err) LAB_MUST_CHEC
 int repo_lookup_tree(struct repo *repo, const char *hex, git_tree **ret_tree,
 		     struct lab_error *err) LAB_MUST_CHECK;
 
+/* A file that differs between two trees; mode 0: it is not there on that side. */
+struct repo_delta {
+	const char *path;
+	git_filemode_t old_mode, new_mode;
+	git_oid old_oid, new_oid;
+};
+typedef int repo_delta_fn(void *ctx, const struct repo_delta *delta, struct lab_error *err);
+/*
+ * Calls fn for each of them, in no order that is promised. git_diff_tree_to_tree() looks at
+ * all files of both trees; this goes only into directories that differ.
+ */
+int repo_diff_trees(struct repo *repo, const git_tree *a, const git_tree *b, repo_delta_fn *fn,
+		    void *ctx, struct lab_error *err) LAB_MUST_CHECK;
+
 LAB_DEFINE_CLEANUP(git_repository, git_repository, git_repository_free)
 LAB_DEFINE_CLEANUP(git_reference, git_reference, git_reference_free)
 LAB_DEFINE_CLEANUP(git_object, git_object, git_object_free)
@@ -33,7 +47,6 @@ LAB_DEFINE_CLEANUP(git_blob, git_blob, git_blob_free)
 LAB_DEFINE_CLEANUP(git_odb, git_odb, git_odb_free)
 LAB_DEFINE_CLEANUP(git_odb_object, git_odb_object, git_odb_object_free)
 LAB_DEFINE_CLEANUP(git_revwalk, git_revwalk, git_revwalk_free)
-LAB_DEFINE_CLEANUP(git_diff, git_diff, git_diff_free)
 LAB_DEFINE_CLEANUP(git_remote, git_remote, git_remote_free)
 LAB_DEFINE_CLEANUP(git_signature, git_signature, git_signature_free)
 LAB_DEFINE_CLEANUP(git_treebuilder, git_treebuilder, git_treebuilder_free)
