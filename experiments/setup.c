@@ -66,6 +66,20 @@ int setup_reconnect(struct setup *setup, struct lab_error *err)
 	return setup->stages->connect(setup->request->connect, &setup->hypervisor, err);
 }
 
+/* The ways on come from the table, so that only targets that exist are named. */
+static int refuse_without_kvm(const struct setup *s, struct lab_error *err)
+{
+	LAB_CLEANUP(buf) struct lab_buf others = LAB_BUF_INIT;
+
+	for (const struct target *const *t = target_list(); *t; t++)
+		if ((*t)->caps.local && !(*t)->caps.needs_kvm)
+			lab_buf_addf(&others, ", --target %s does not need it", (*t)->name);
+	return lab_error_set(err, LAB_ERR_UNAVAILABLE,
+			     "target '%s' needs KVM (%s): --allow-emulated runs it without "
+			     "and marks every time%s",
+			     s->target_name, s->probe.text, others.len ? others.data : "");
+}
+
 static int check_target(struct setup *s, struct lab_error *err)
 {
 	const struct target_caps *caps;
@@ -82,10 +96,7 @@ static int check_target(struct setup *s, struct lab_error *err)
 		return -1;
 	s->emulated = caps->needs_kvm && !s->probe.works;
 	if (s->emulated && !s->request->allow_emulated)
-		return lab_error_set(err, LAB_ERR_UNAVAILABLE,
-				     "target '%s' needs KVM (%s): --allow-emulated runs it without "
-				     "and marks every time, --target exact does not need it",
-				     s->target_name, s->probe.text);
+		return refuse_without_kvm(s, err);
 	if (s->emulated)
 		s->stretch *= SETUP_EMULATED_STRETCH;
 	return setup_reconnect(s, err);

@@ -444,7 +444,7 @@ static void test_emulated(void **state)
 
 	fake_kvm = false;
 	refuse(f, "target 'fake' needs KVM (it spins in the firmware): --allow-emulated runs it "
-		  "without and marks every time, --target exact does not need it");
+		  "without and marks every time");
 	f->request.allow_emulated = true;
 	go_well(f);
 	assert_true(f->result.emulated);
