@@ -5,14 +5,17 @@
 /*
  * From a patchset to two kernels: A without it (its base) and B with it.
  *
- * The manifest of a kernel artifact is a JSON object with these members:
- *   commit, tree (hex), source, release ("6.1.172"), arch, base_config, config_hash,
- *   compiler, flags, build_id (GNU build id of vmlinux in lower-case hex, as
- *   /sys/kernel/notes of the running kernel says), left_to_default [symbols],
- *   optional_dropped [symbols], objects, incremental (bool), ccache {hits, total} or
- *   null, cpu_s, wall_ms, files {name: bytes}.
- * Files: bzImage, System.map, config, build.log, modules/ (lib/modules/RELEASE/... when
- * the config has any) and symbols.tar.zst (vmlinux, for symbols and sizes).
+ * A kernel artifact holds bzImage, System.map, config, manifest.json, modules/
+ * (lib/modules/RELEASE/..., when the config has any) and kernel.tar.zst: the first three,
+ * the modules and vmlinux in one file to be handed on. All of it is the same whenever
+ * and wherever its key is built; the log is not, and lies in LAB/logs/kernel/KEY.log.
+ *
+ * manifest.json: commit, tree (hex), release ("6.1.172"), arch, base_config, config_hash,
+ * compiler, flags, build_id (GNU build id of vmlinux in lower-case hex, as
+ * /sys/kernel/notes of the running kernel says), image_hash, modules_hash,
+ * left_to_default [symbols], optional_dropped [symbols]. The artifact's manifest in the
+ * lab has these and source, log (relative to the lab), objects, incremental (built from
+ * what another build left), ccache {hits, total} or null, cpu_s, wall_ms.
  */
 
 #include <stdbool.h>

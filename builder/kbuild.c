@@ -29,7 +29,8 @@ static const char *const fixed_env[] = {
 static const char *const kept_env[] = {"PATH",	     "HOME",	       "TMPDIR",
 				       "CCACHE_DIR", "CCACHE_MAXSIZE", "CCACHE_CONFIGPATH"};
 
-char *kbuild_flags(const struct workspace *ws)
+/* KBUILD_FLAGS with the directories of this workspace. */
+static char *prefix_maps(const struct workspace *ws)
 {
 	return lab_asprintf("-ffile-prefix-map=%s/= -ffile-prefix-map=%s=.", ws->tree, ws->obj);
 }
@@ -42,7 +43,7 @@ static char *ccache_log(const struct workspace *ws)
 void kbuild_environment(const struct kbuild *k, struct lab_strv *env)
 {
 	LAB_CLEANUP(free) char *mark = workspace_mark(k->ws);
-	LAB_CLEANUP(free) char *flags = kbuild_flags(k->ws);
+	LAB_CLEANUP(free) char *flags = prefix_maps(k->ws);
 	LAB_CLEANUP(free) char *log = ccache_log(k->ws);
 
 	lab_strv_add_all(env, fixed_env);

@@ -31,8 +31,8 @@ struct kbuild_stats {
 /* Pure: the whole environment and the whole argument vector. */
 void kbuild_environment(const struct kbuild *k, struct lab_strv *env);
 void kbuild_arguments(const struct kbuild *k, const char *const *goals, struct lab_strv *argv);
-/* Flags that are added to the kernel's own, for the manifest; caller frees. */
-char *kbuild_flags(const struct workspace *ws);
+/* Flags that are added to the kernel's own, as the manifest names them. */
+#define KBUILD_FLAGS "-ffile-prefix-map=TREE/= -ffile-prefix-map=OBJECTS=."
 /* "mm/slub.o" out of "  CC      mm/slub.o"; NULL when the line is no compiler's step. Borrowed. */
 const char *kbuild_step(const char *line);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "builder/kernel.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -97,19 +98,53 @@ static int copy_into(const char *dir, const char *name, const char *src, struct 
 	return lab_copy_sparse(src, dst, 0644, err);
 }
 
-static int copy_objects(const struct workspace *ws, const char *arm, const char *dir,
-			struct lab_error *err)
+static int copy_objects(const struct workspace *ws, const char *dir, struct lab_error *err)
 {
 	LAB_CLEANUP(free) char *bzimage = lab_path_join(ws->obj, image);
 	LAB_CLEANUP(free) char *map = lab_path_join(ws->obj, "System.map");
 	LAB_CLEANUP(free) char *config = lab_path_join(ws->obj, ".config");
-	LAB_CLEANUP(free) char *log = workspace_log(ws, arm);
 
 	if (copy_into(dir, "bzImage", bzimage, err) < 0 ||
-	    copy_into(dir, "System.map", map, err) < 0 ||
-	    copy_into(dir, "config", config, err) < 0 || copy_into(dir, "build.log", log, err) < 0)
+	    copy_into(dir, "System.map", map, err) < 0 || copy_into(dir, "config", config, err) < 0)
 		return -1;
 	return 0;
+}
+
+/* Logs of kernels that are gone. */
+static int prune_logs(struct lab *lab, const char *dir, struct lab_error *err)
+{
+	LAB_CLEANUP(dir) DIR *d = opendir(dir);
+	struct dirent *entry;
+
+	while (d && (entry = readdir(d))) {
+		LAB_CLEANUP(free) char *key = lab_strdup(entry->d_name);
+		LAB_CLEANUP(artifact) struct artifact *kernel = NULL;
+		LAB_CLEANUP(free) char *path = lab_path_join(dir, entry->d_name);
+
+		if (!lab_ends_with(key, ".log"))
+			continue;
+		key[strlen(key) - strlen(".log")] = '\0';
+		if (artifact_find(lab, ARTIFACT_KERNEL, key, &kernel, err) < 0)
+			return -1;
+		if (!kernel && unlink(path) < 0 && errno != ENOENT)
+			return lab_error_errno(err, errno, "remove %s", path);
+	}
+	return 0;
+}
+
+/*
+ * The log is kept beside the artifacts, not in one: no two builds of a key say the same in
+ * the same order, and an artifact's content is what its key always gives.
+ */
+static int keep_log(struct lab *lab, const struct kbuild *k, const char *key, struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *dir = lab_path(lab, "logs/kernel");
+	LAB_CLEANUP(free) char *log = workspace_log(k->ws, k->arm);
+	LAB_CLEANUP(free) char *name = lab_asprintf("%s.log", key);
+
+	if (lab_mkdirs(dir, 0755, err) < 0 || prune_logs(lab, dir, err) < 0)
+		return -1;
+	return copy_into(dir, name, log, err);
 }
 
 static int read_release(const struct workspace *ws, char **ret_release, struct lab_error *err)
@@ -161,7 +196,7 @@ static int install_modules(const struct kbuild *k, const char *dir, struct made 
 	return lab_dir_exists(modules) ? hash_tree(modules, made->modules_hash, err) : 0;
 }
 
-/* Everything but the log in one file, to be handed on: what a key always gives, byte by byte. */
+/* All of it and vmlinux in one file, to be handed on. */
 static int pack(const struct workspace *ws, const char *dir, struct lab_error *err)
 {
 	static const char *const names[] = {"bzImage", "System.map", "config"};
@@ -194,55 +229,78 @@ static json_t *strings(const struct lab_strv *v)
 	return array;
 }
 
-static char *manifest_text(const struct kernel_inputs *in, const struct workspace *ws,
-			   const struct made *made)
+/* What of the manifest lies in the artifact as a file: all that its key decides. */
+static json_t *settled_facts(const struct kernel_inputs *in, const struct made *made)
 {
-	LAB_CLEANUP(free) char *flags = kbuild_flags(ws);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o}",
+			 "commit", in->commit, "tree", in->tree, "release", made->release, "arch",
+			 arch, "base_config", lab_path_base(in->plan->base_name), "config_hash",
+			 made->config_hash, "compiler", in->toolchain, "flags", KBUILD_FLAGS,
+			 "build_id", made->build_id, "image_hash", made->image_hash, "modules_hash",
+			 made->modules_hash, "left_to_default", strings(&in->plan->left_to_default),
+			 "optional_dropped", strings(&made->dropped));
+}
+
+/* The whole manifest: with what only this build can say. */
+static char *manifest_text(const struct kernel_inputs *in, const struct made *made, json_t *json,
+			   const char *key)
+{
+	LAB_CLEANUP(free) char *log = lab_asprintf("logs/kernel/%s.log", key);
 	const struct kbuild_stats *s = &made->stats;
 	json_t *ccache = s->ccache_total ? json_pack("{s:i, s:i}", "hits", (int)s->ccache_hits,
 						     "total", (int)s->ccache_total)
 					 : json_null();
-	json_t *json = json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:i, s:b, "
-		"s:o, s:f, s:I}",
-		"commit", in->commit, "tree", in->tree, "source", in->source, "release",
-		made->release, "arch", arch, "base_config", in->plan->base_name, "config_hash",
-		made->config_hash, "compiler", in->toolchain, "flags", flags, "build_id",
-		made->build_id, "image_hash", made->image_hash, "modules_hash", made->modules_hash,
-		"left_to_default", strings(&in->plan->left_to_default), "optional_dropped",
-		strings(&made->dropped), "objects", (int)s->objects, "incremental",
-		made->incremental, "ccache", ccache, "cpu_s", s->cpu_s, "wall_ms",
-		(json_int_t)s->ms);
-	char *text = json_dumps(json, JSON_INDENT(2));
+	json_t *more = json_pack("{s:s, s:s, s:i, s:b, s:o, s:f, s:I}", "source", in->source, "log",
+				 log, "objects", (int)s->objects, "incremental", made->incremental,
+				 "ccache", ccache, "cpu_s", s->cpu_s, "wall_ms", (json_int_t)s->ms);
+	char *text;
 
-	json_decref(json);
+	json_object_update(json, more);
+	json_decref(more);
+	text = json_dumps(json, JSON_INDENT(2));
 	return text;
+}
+
+static int write_facts(const char *dir, const json_t *facts, struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *path = lab_path_join(dir, "manifest.json");
+	LAB_CLEANUP(free) char *text = json_dumps(facts, JSON_INDENT(2));
+
+	return lab_write_file(path, text, strlen(text), 0644, err);
+}
+
+static int fill_draft(const struct kbuild *k, const char *dir, struct made *made,
+		      struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *vmlinux = lab_path_join(k->ws->obj, "vmlinux");
+	LAB_CLEANUP(free) char *bzimage = lab_path_join(k->ws->obj, image);
+
+	if (read_release(k->ws, &made->release, err) < 0 ||
+	    elf_build_id(vmlinux, &made->build_id, err) < 0 ||
+	    hash_file(bzimage, made->image_hash, err) < 0 ||
+	    install_modules(k, dir, made, err) < 0 || copy_objects(k->ws, dir, err) < 0)
+		return -1;
+	return pack(k->ws, dir, err);
 }
 
 static int store(struct lab *lab, const struct kernel_inputs *in, const struct kbuild *k,
 		 struct made *made, struct artifact **ret_kernel, struct lab_error *err)
 {
 	LAB_CLEANUP(artifact_draft) struct artifact_draft *draft = NULL;
-	LAB_CLEANUP(free) char *vmlinux = lab_path_join(k->ws->obj, "vmlinux");
-	LAB_CLEANUP(free) char *bzimage = lab_path_join(k->ws->obj, image);
 	LAB_CLEANUP(free) char *manifest = NULL;
-	LAB_CLEANUP(free) char *path = NULL;
 	char key[HASH_HEX];
-	const char *dir;
+	json_t *facts;
+	int rc;
 
 	kernel_key(in, key);
-	if (artifact_begin(lab, ARTIFACT_KERNEL, key, &draft, err) < 0)
+	if (artifact_begin(lab, ARTIFACT_KERNEL, key, &draft, err) < 0 ||
+	    fill_draft(k, artifact_draft_dir(draft), made, err) < 0)
 		return -1;
-	dir = artifact_draft_dir(draft);
-	if (read_release(k->ws, &made->release, err) < 0 ||
-	    elf_build_id(vmlinux, &made->build_id, err) < 0 ||
-	    hash_file(bzimage, made->image_hash, err) < 0 ||
-	    install_modules(k, dir, made, err) < 0 || copy_objects(k->ws, k->arm, dir, err) < 0 ||
-	    pack(k->ws, dir, err) < 0)
-		return -1;
-	manifest = manifest_text(in, k->ws, made);
-	path = lab_path_join(dir, "manifest.json");
-	if (lab_write_file(path, manifest, strlen(manifest), 0644, err) < 0)
+	facts = settled_facts(in, made);
+	rc = write_facts(artifact_draft_dir(draft), facts, err);
+	manifest = manifest_text(in, made, facts, key);
+	json_decref(facts);
+	if (rc < 0 || keep_log(lab, k, key, err) < 0)
 		return -1;
 	return artifact_commit(draft, in->label, manifest, ret_kernel, err);
 }

@@ -81,17 +81,20 @@ static int note_entry(void *ctx, const struct archive_entry_info *entry, struct 
 
 static void check_artifact(const struct build_arm *arm)
 {
-	static const char *const names[] = {"bzImage",	 "System.map",	   "config",
-					    "build.log", "kernel.tar.zst", "manifest.json"};
+	static const char *const names[] = {"bzImage", "System.map", "config", "kernel.tar.zst",
+					    "manifest.json"};
 	LAB_CLEANUP(free) char *packed = lab_path_join(arm->kernel->path, "kernel.tar.zst");
 	LAB_CLEANUP(free) char *unpacked = lab_path_join(top, "unpacked");
 	LAB_CLEANUP(free) char *vmlinux = lab_path_join(unpacked, "vmlinux");
 	LAB_CLEANUP(free) char *build_id = NULL;
 	LAB_CLEANUP(buf) struct lab_buf list = LAB_BUF_INIT;
 	json_t *manifest = manifest_of(arm);
+	LAB_CLEANUP(free)
+	char *log = lab_path(lab, "%s", json_string_value(json_object_get(manifest, "log")));
 
 	for (size_t i = 0; i < LAB_COUNT(names); i++)
 		assert_true(has_file(arm, names[i]));
+	assert_true(lab_file_exists(log));
 	assert_ok(archive_read(packed, NULL, note_entry, &list, &err));
 	assert_string_equal(list.data, "System.map bzImage config vmlinux ");
 	assert_ok(archive_extract(packed, unpacked, NULL, &err));
@@ -163,21 +166,21 @@ static void test_second_time_is_a_look_up(void **state)
 	run("test ! -e lab/work");
 }
 
-/* The same tree and inputs in another lab give the same bytes, incremental or not. */
+/* The same tree and inputs in another lab give the same content, incremental or not. */
 static void test_kernels_are_reproducible(void **state)
 {
 	LAB_CLEANUP(build_result) struct build_result r = {0};
-	LAB_CLEANUP(free) char *first = NULL;
-	LAB_CLEANUP(free) char *second = NULL;
-	static const char sums[] = "cd lab/artifacts/kernel; for k in */; do "
-				   "sha256sum ${k}bzImage ${k}kernel.tar.zst ${k}config; done";
+	LAB_CLEANUP(free) char *a = NULL;
+	LAB_CLEANUP(free) char *b = NULL;
 
 	(void)state;
 	make_source(PATCH_CODE);
 	build(&r);
-	first = sh(sums);
+	a = lab_strdup(r.a.kernel->content);
+	b = lab_strdup(r.b.kernel->content);
 	build_result_release(&r);
 	lab_free(lab);
+	lab = NULL;
 	run("mv lab other");
 	{
 		LAB_CLEANUP(free) char *dir = lab_path_join(top, "lab");
@@ -187,11 +190,36 @@ static void test_kernels_are_reproducible(void **state)
 		assert_ok(lab_open(dir, &lab, &err));
 		assert_ok(source_add_git(lab, "named-otherwise", url, NULL, NULL, &err));
 	}
-	/* B from nothing this time: A is not built before it. */
-	run("cd up; git tag first v6.1.7~0");
+	/* B from nothing this time: another patch, whose base it is, comes first. */
+	run("cd up; git tag patched; git checkout -q --detach; echo 'int more;' >> mm/page.c\n"
+	    "git commit -q -a -m more; git update-ref refs/heads/above HEAD");
+	request.spec = "above";
 	build(&r);
-	second = sh(sums);
-	assert_string_equal(first, second);
+	assert_string_equal(r.a.kernel->content, b);
+	build_result_release(&r);
+	request.spec = "change";
+	build(&r);
+	assert_string_equal(r.a.kernel->content, a);
+	assert_string_equal(r.b.kernel->content, b);
+	assert_true(r.b.cached);
+}
+
+/* The log of a kernel goes with it. */
+static void test_logs_of_removed_kernels(void **state)
+{
+	LAB_CLEANUP(build_result) struct build_result r = {0};
+	LAB_CLEANUP(free) char *logs = NULL;
+
+	(void)state;
+	make_source(PATCH_CODE);
+	build(&r);
+	assert_ok(artifact_remove(lab, r.a.kernel, &err));
+	assert_ok(artifact_remove(lab, r.b.kernel, &err));
+	run("cd up; sed -i 's/n \\* 4/n * 40/' mm/page.c; git commit -q -a -m forty");
+	build_result_release(&r);
+	build(&r);
+	logs = sh("ls lab/logs/kernel | wc -l");
+	assert_string_equal(logs, "2");
 }
 
 /* A changed default: allnoconfig's "n" would cancel it, and the kernels would be equal. */
@@ -538,6 +566,7 @@ int main(void)
 		T(test_two_kernels),
 		T(test_second_time_is_a_look_up),
 		T(test_kernels_are_reproducible),
+		T(test_logs_of_removed_kernels),
 		T(test_changed_default_is_left_to_the_trees),
 		T(test_changed_default_with_a_config_file),
 		T(test_asked_symbols_are_not_left),
