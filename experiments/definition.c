@@ -56,6 +56,7 @@ static const struct config_key preset_keys[] = {
 	{"data", CONFIG_SIZE, .min = 1 << 20},
 	{"swap", CONFIG_SIZE, .min = 1 << 20},
 	{"n", CONFIG_UINT, .required = true, .min = 1, .max = 10000},
+	{"interval", CONFIG_DURATION, .max = 3600000},
 	{"options", CONFIG_MAP, .open = true, .element = CONFIG_MAP},
 	{"deadlines", CONFIG_MAP, .sub = deadline_keys},
 	{NULL},
@@ -151,6 +152,7 @@ static int parse_preset(const struct config_node *node, struct experiment *e, st
 	p->data = config_get_size(node, "data", 0);
 	p->swap = config_get_size(node, "swap", 0);
 	p->n = (unsigned)config_get_u64(node, "n", 1);
+	p->interval_ms = config_get_duration(node, "interval", e->collect.interval_ms);
 	p->deadlines = (struct experiment_deadlines){
 		.boot = d ? config_get_duration(d, "boot", 60000) : 60000,
 		.heartbeat = d ? config_get_duration(d, "heartbeat", 20000) : 20000,

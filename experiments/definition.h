@@ -60,7 +60,7 @@ struct experiment_phase {
 };
 
 struct experiment_collect {
-	uint64_t interval_ms; /* 0: no series */
+	uint64_t interval_ms; /* 0: no series; a preset may say something else */
 	struct lab_strv series;
 	struct lab_strv snapshots;
 };
@@ -79,10 +79,11 @@ struct experiment_preset {
 	char *title;
 	uint64_t memory; /* bytes */
 	unsigned vcpus;
-	uint64_t data;	 /* bytes of the data drive, 0: none */
-	uint64_t swap;	 /* bytes of the swap drive, 0: none */
-	unsigned n;	 /* boots of each arm in each cell */
-	json_t *options; /* {PHASE: {option: value}} over the phases' own, never NULL */
+	uint64_t data;	      /* bytes of the data drive, 0: none */
+	uint64_t swap;	      /* bytes of the swap drive, 0: none */
+	unsigned n;	      /* boots of each arm in each cell */
+	uint64_t interval_ms; /* between samples: its own, else what `collect` says */
+	json_t *options;      /* {PHASE: {option: value}} over the phases' own, never NULL */
 	struct experiment_deadlines deadlines;
 };
 

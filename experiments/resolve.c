@@ -73,7 +73,7 @@ int resolve_job(const struct experiment *experiment, const struct experiment_pre
 				strcmp(settings.items[i].kind, "sysctl") == 0 ? JOB_SYSCTL
 									      : JOB_WRITE,
 				settings.items[i].key, settings.items[i].value);
-	job.collect.interval_ms = collect->interval_ms;
+	job.collect.interval_ms = preset->interval_ms;
 	lab_strv_add_all(&job.collect.series, (const char *const *)collect->series.items);
 	lab_strv_add_all(&job.collect.snapshots, (const char *const *)collect->snapshots.items);
 	for (size_t i = 0; i < experiment->n_phases; i++)
@@ -90,10 +90,9 @@ static bool is_measured(const struct experiment_phase *phase)
 }
 
 /* Memory is measured wherever it is sampled. */
-static bool has_memory(const struct experiment *experiment)
+static bool has_memory(const struct experiment *experiment, const struct experiment_preset *preset)
 {
-	return experiment->collect.interval_ms &&
-	       lab_strv_has(&experiment->collect.series, "meminfo");
+	return preset->interval_ms && lab_strv_has(&experiment->collect.series, "meminfo");
 }
 
 static int all_metrics(const struct experiment *experiment, const struct experiment_preset *preset,
@@ -112,7 +111,7 @@ static int all_metrics(const struct experiment *experiment, const struct experim
 			workload_find(phase->workload)->metrics(options, list);
 		}
 	}
-	if (has_memory(experiment))
+	if (has_memory(experiment, preset))
 		series_metrics(list);
 	return 0;
 }
@@ -186,7 +185,7 @@ int resolve_sample(const struct experiment *experiment, const struct experiment_
 		if (sample_phase(experiment, preset, cell, &experiment->phases[i], record, &sample,
 				 notes, err))
 			return -1;
-	if (has_memory(experiment) && series_parse(record, JOB_PHASE_RUN, &sample, err))
+	if (has_memory(experiment, preset) && series_parse(record, JOB_PHASE_RUN, &sample, err))
 		return -1;
 	*ret_sample = sample;
 	sample = (struct sample)SAMPLE_INIT;

@@ -65,7 +65,7 @@ static void test_whole(void **state)
 		"- {name: run, workload: hackbench, options: {groups: 3}, timeout: 10 s}\n"
 		"factors:\n  size:\n    small: {}\n    large: {options: {run: {datasize: 4 KiB}}}\n"
 		"collect: {interval: 1 s, series: [meminfo], snapshots: sysctl}\n"
-		"presets:\n  s: {memory: 1 GiB, vcpus: 2, data: 1 GiB, swap: 64 MiB, n: 3,\n"
+		"presets:\n  s: {memory: 1 GiB, vcpus: 2, data: 1 GiB, swap: 64 MiB, n: 3, interval: 2 s,\n"
 		"      options: {run: {loops: 7}}, deadlines: {boot: 5 s}}\n");
 
 	(void)state;
@@ -79,6 +79,7 @@ static void test_whole(void **state)
 	assert_string_equal(e->fragments.items[0], "debug");
 	assert_string_equal(e->collect.snapshots.items[0], "sysctl");
 	assert_int_equal(e->presets[0].swap, 64 << 20);
+	assert_int_equal(e->presets[0].interval_ms, 2000);
 	assert_int_equal(e->presets[0].deadlines.boot, 5000);
 }
 
