@@ -161,7 +161,8 @@ char *term_progress_line(const struct term_progress *p, uint64_t elapsed_ms, uns
 	}
 	lab_buf_adds(&line, p->what);
 	add_count(&line, p);
-	lab_buf_addf(&line, "  %s", lab_format_duration(elapsed_ms, time, sizeof(time)));
+	if (elapsed_ms >= 1000)
+		lab_buf_addf(&line, "  %s", lab_format_duration(elapsed_ms, time, sizeof(time)));
 	if (p->left_ms)
 		lab_buf_addf(&line, "  left %s",
 			     lab_format_duration(p->left_ms, time, sizeof(time)));
