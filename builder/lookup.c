@@ -10,7 +10,7 @@
 #include "common/strv.h"
 
 static const char heads[] = "refs/heads/", tags[] = "refs/tags/", changes[] = "refs/changes/",
-		  tracking[] = "refs/remotes/origin/";
+		  tracking[] = "refs/remotes/origin/", remote_head[] = "refs/remotes/origin/HEAD";
 
 struct lookup {
 	const struct source *source;
@@ -32,6 +32,12 @@ int lookup_new(const struct source *source, const char *path, const struct build
 	lookup->base_branch = lab_strdup(source->base_branch);
 	if (repo_open(path, &lookup->repo, err) < 0)
 		return lab_error_wrap(err, "source '%s'", source->name);
+	if (!lookup->base_branch) {
+		LAB_CLEANUP(free) char *head = repo_symbolic(lookup->repo, remote_head);
+
+		if (head && lab_starts_with(head, tracking))
+			lookup->base_branch = lab_strdup(head + strlen(tracking));
+	}
 	*ret_lookup = LAB_TAKE(lookup);
 	return 0;
 }
@@ -67,6 +73,36 @@ static bool has_remote(const struct lookup *lookup)
 	return strcmp(lookup->source->kind, "git") == 0 && lookup->source->url;
 }
 
+/* The remote's HEAD is the base branch of a source that names none. */
+static void note_head(struct lookup *lookup)
+{
+	const char *head = repo_remote_head(lookup->remote);
+
+	if (lookup->source->base_branch || !head || !lab_starts_with(head, heads))
+		return;
+	free(lookup->base_branch);
+	lookup->base_branch = lab_strdup(head + strlen(heads));
+}
+
+/*
+ * Keeps it as git does, for when the remote is not asked. Only once the branch is here:
+ * libgit2 fetches nothing into a repository with a symbolic reference to nowhere.
+ */
+static int keep_head(struct lookup *lookup, struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *local = NULL;
+	char tip[REPO_OID];
+	int rc;
+
+	if (lookup->source->base_branch || !lookup->base_branch)
+		return 0;
+	local = lab_asprintf("%s%s", tracking, lookup->base_branch);
+	rc = repo_ref(lookup->repo, local, tip, err);
+	if (rc <= 0)
+		return rc;
+	return repo_set_symbolic(lookup->repo, remote_head, local, err);
+}
+
 /* 1: open, 0: there is none or it cannot be reached (the reason is kept), -1: stopped. */
 static int open_remote(struct lookup *lookup, struct lab_error *err)
 {
@@ -83,12 +119,7 @@ static int open_remote(struct lookup *lookup, struct lab_error *err)
 		lookup->unreachable = why;
 		return 0;
 	}
-	if (!lookup->base_branch) {
-		const char *head = repo_remote_head(lookup->remote);
-
-		if (head && lab_starts_with(head, heads))
-			lookup->base_branch = lab_strdup(head + strlen(heads));
-	}
+	note_head(lookup);
 	return 1;
 }
 
@@ -109,7 +140,7 @@ static int run_fetch(struct lookup *lookup, const struct lab_strv *refspecs, str
 	lookup->fetched.objects += fetched.objects;
 	lookup->fetched.bytes += fetched.bytes;
 	lookup->fetched.ms += fetched.ms;
-	return 0;
+	return keep_head(lookup, err);
 }
 
 static void add_refspec(struct lab_strv *refspecs, const char *ref)
@@ -265,9 +296,9 @@ static char *nearest_change(const struct lookup *lookup, const struct change *as
 	}
 	if (!best.number)
 		return lab_strdup("; it has no changes at all");
-	return lab_asprintf("; the newest %s is %02lu/%lu/%lu (labctl source show %s --refs)",
+	return lab_asprintf("; the newest %s is %02lu/%lu/%lu",
 			    same ? "patchset of this change" : "change it has", best.number % 100,
-			    best.number, best.patchset, lookup->source->name);
+			    best.number, best.patchset);
 }
 
 static const char *short_name(const char *ref)
@@ -289,8 +320,10 @@ static char *nearest_name(const struct lookup *lookup, const char *name)
 
 	if (repo_refs(lookup->repo, "refs/", &names, NULL) < 0)
 		return lab_strdup("");
-	for (size_t i = 0; i < names.n; i++)
-		lab_nearest_consider(&nearest, short_name(names.items[i]));
+	for (size_t i = 0; i < names.n; i++) {
+		if (strcmp(names.items[i], remote_head) != 0)
+			lab_nearest_consider(&nearest, short_name(names.items[i]));
+	}
 	for (size_t i = 0; i < n; i++)
 		lab_nearest_consider(&nearest, short_name(refs[i].name));
 	if (!nearest.best)
@@ -367,17 +400,43 @@ int lookup_commit(struct lookup *lookup, const char *name, char oid[REPO_OID],
 	return name[len] ? repo_ancestor(lookup->repo, name + len, oid, err) : 0;
 }
 
+/* The branch's tip as it is here; fetched when it never was. 1, 0 or -1. */
+static int branch_tip(struct lookup *lookup, char tip[REPO_OID], struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *local = NULL;
+	LAB_CLEANUP(free) char *branch = NULL;
+	int rc;
+
+	if (!lookup->base_branch) {
+		rc = open_remote(lookup, err); /* which tells its HEAD */
+		if (rc < 0 || !lookup->base_branch)
+			return rc < 0 ? -1 : 0;
+	}
+	local = lab_asprintf("%s%s", tracking, lookup->base_branch);
+	branch = lab_asprintf("%s%s", heads, lookup->base_branch);
+	rc = repo_ref(lookup->repo, local, tip, err);
+	if (rc != 0)
+		return rc;
+	rc = open_remote(lookup, err);
+	if (rc <= 0)
+		return rc;
+	if (repo_remote_find(lookup->remote, branch))
+		return fetch_ref(lookup, branch, err) < 0 ? -1
+							  : repo_ref(lookup->repo, local, tip, err);
+	if (lookup->source->base_branch)
+		return lab_error_set(
+			err, LAB_ERR_INVALID,
+			"source '%s' has no branch %s, which its bases are looked for on",
+			lookup->source->name, lookup->base_branch);
+	return 0;
+}
+
 int lookup_base_branch(struct lookup *lookup, const char *head, char oid[REPO_OID],
 		       const char **ret_name, struct lab_error *err)
 {
-	LAB_CLEANUP(free) char *local = NULL;
 	char tip[REPO_OID];
-	int rc;
+	int rc = branch_tip(lookup, tip, err);
 
-	if (!lookup->base_branch)
-		return 0;
-	local = lab_asprintf("%s%s", tracking, lookup->base_branch);
-	rc = repo_ref(lookup->repo, local, tip, err);
 	if (rc <= 0)
 		return rc;
 	if (!lookup->source->base_branch) {

@@ -260,6 +260,24 @@ int repo_set_ref(struct repo *repo, const char *ref, const char *oid, struct lab
 	return rc < 0 ? repo_error(err, rc, "set %s", ref) : 0;
 }
 
+int repo_set_symbolic(struct repo *repo, const char *ref, const char *target, struct lab_error *err)
+{
+	LAB_CLEANUP(git_reference) git_reference *reference = NULL;
+	int rc = git_reference_symbolic_create(&reference, repo->handle, ref, target, 1, "labctl");
+
+	return rc < 0 ? repo_error(err, rc, "set %s", ref) : 0;
+}
+
+char *repo_symbolic(struct repo *repo, const char *ref)
+{
+	LAB_CLEANUP(git_reference) git_reference *reference = NULL;
+
+	if (git_reference_lookup(&reference, repo->handle, ref) < 0 ||
+	    git_reference_type(reference) != GIT_REFERENCE_SYMBOLIC)
+		return NULL;
+	return lab_strdup(git_reference_symbolic_target(reference));
+}
+
 int repo_delete_ref(struct repo *repo, const char *ref, struct lab_error *err)
 {
 	int rc = git_reference_remove(repo->handle, ref);

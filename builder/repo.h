@@ -51,6 +51,10 @@ int repo_ref(struct repo *repo, const char *ref, char oid[REPO_OID],
 	     struct lab_error *err) LAB_MUST_CHECK;
 int repo_set_ref(struct repo *repo, const char *ref, const char *oid,
 		 struct lab_error *err) LAB_MUST_CHECK;
+/* A reference to a reference: makes it, and where it leads (NULL: nowhere; caller frees). */
+int repo_set_symbolic(struct repo *repo, const char *ref, const char *target,
+		      struct lab_error *err) LAB_MUST_CHECK;
+char *repo_symbolic(struct repo *repo, const char *ref);
 int repo_delete_ref(struct repo *repo, const char *ref, struct lab_error *err) LAB_MUST_CHECK;
 /* A commit by 4 to 40 hex digits. 1: found, 0: none, -1: error (several). */
 int repo_commit(struct repo *repo, const char *hex, char oid[REPO_OID],

@@ -243,7 +243,7 @@ static int import_into(const char *name, const char *repository, const char *pat
 	version = imported.version;
 	if (!as_tag && !version)
 		return lab_error_set(err, LAB_ERR_INVALID,
-				     "%s: its Makefile tells no version; name the tag: --as NAME",
+				     "%s: its Makefile tells no version, so its tag must be named",
 				     path);
 	tag = as_tag ? lab_strdup(as_tag) : lab_asprintf("v%s", version);
 	if (sync_repository(repository, err) < 0 ||

@@ -3,6 +3,7 @@
 #include "builder_fixture.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "builder/repo.h"
@@ -123,7 +124,7 @@ static void test_unknown_names(void **state)
 	add_upstream("up");
 	assert_fails(resolve_patchset(lab, "up", "refs/changes/99/99/1", NULL, NULL, &r, &err),
 		     "source 'up' has no refs/changes/99/99/1; the newest change it has is "
-		     "62/1462/3 (labctl source show up --refs)");
+		     "62/1462/3");
 	assert_int_equal(err.kind, LAB_ERR_NOT_FOUND);
 	assert_fails(resolve_patchset(lab, "up", "refs/changes/30/1430/7", NULL, NULL, &r, &err),
 		     "the newest patchset of this change is 30/1430/2");
@@ -147,6 +148,28 @@ static void test_head_is_the_topic(void **state)
 	assert_resolves("topic", NULL, "v1.0", "nearest tag under the change",
 			"on the tag, more of it");
 	assert_resolves("main", NULL, "v1.0", "nearest tag under the change", "on main");
+}
+
+/* What is here at once, in borrowed objects, still has its base looked for on the branch. */
+static void test_branch_that_was_never_fetched(void **state)
+{
+	LAB_CLEANUP(free) char *url = url_of("up");
+	LAB_CLEANUP(free) char *commit = NULL;
+	struct resolved r = {0};
+
+	(void)state;
+	make_upstream();
+	commit = sh("git -C up rev-parse refs/changes/30/1430/1");
+	add_upstream("up");
+	assert_resolves(commit, NULL, "commit", "nearest commit of branch main under the change",
+			"mm: patch one, mm: patch two");
+	assert_ok(source_add_git(lab, "named", url, NULL, "topic", &err));
+	r = resolve("named", commit, NULL);
+	assert_string_equal(r.base_name, "v1.0");
+	resolved_release(&r);
+	assert_ok(source_add_git(lab, "wrong", url, NULL, "topical", &err));
+	assert_fails(resolve_patchset(lab, "wrong", commit, NULL, NULL, &r, &err),
+		     "no branch topical");
 }
 
 static void test_no_base(void **state)
@@ -276,9 +299,26 @@ static void test_moved_reference(void **state)
 
 static pid_t daemon_pid;
 
+static void stop_daemon(void)
+{
+	if (daemon_pid <= 0)
+		return;
+	kill(daemon_pid, SIGKILL);
+	waitpid(daemon_pid, NULL, 0);
+	daemon_pid = 0;
+}
+
+static int tear_down_daemon(void **state)
+{
+	stop_daemon();
+	return tear_down(state);
+}
+
 static char *start_daemon(void)
 {
 	LAB_CLEANUP(free) char *base = lab_asprintf("--base-path=%s", top);
+	LAB_CLEANUP(free) char *dir = sh("git --exec-path");
+	LAB_CLEANUP(free) char *program = lab_path_join(dir, "git-daemon");
 
 	for (int port = 20000 + getpid() % 20000, tries = 0; tries < 20; port++, tries++) {
 		LAB_CLEANUP(free) char *arg = lab_asprintf("--port=%d", port);
@@ -289,8 +329,9 @@ static char *start_daemon(void)
 
 		daemon_pid = fork();
 		if (daemon_pid == 0) {
-			execlp("git", "git", "daemon", "--listen=127.0.0.1", arg, "--export-all",
-			       "--reuseaddr", base, (char *)NULL);
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			execl(program, program, "--listen=127.0.0.1", arg, "--export-all",
+			      "--reuseaddr", base, (char *)NULL);
 			_exit(127);
 		}
 		for (int i = 0; i < 100 && waitpid(daemon_pid, NULL, WNOHANG) == 0; i++) {
@@ -300,15 +341,10 @@ static char *start_daemon(void)
 				return lab_asprintf("git://127.0.0.1:%d/up", port);
 			lab_sleep_ms(50);
 		}
+		stop_daemon();
 	}
 	fail_msg("git daemon does not start");
 	return NULL;
-}
-
-static void stop_daemon(void)
-{
-	kill(daemon_pid, SIGTERM);
-	waitpid(daemon_pid, NULL, 0);
 }
 
 static unsigned fetched_objects;
@@ -468,7 +504,7 @@ static void test_odd_tarballs(void **state)
 		{"flat.tar", "is not in a directory"},
 		{"empty.tar", "has no files"},
 		{"none.tar", "none.tar"},
-		{"version.tar", "--as NAME"},
+		{"version.tar", "must be named"},
 		{"dev.tar", "is a device"},
 		{"git.tar", ".git"},
 	};
@@ -598,7 +634,7 @@ static void test_hostile_trees(void **state)
 	run("test ! -e f; test -z \"$(ls -A out)\"");
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down_daemon)
 
 int main(void)
 {
@@ -607,6 +643,7 @@ int main(void)
 		T(test_ranges_and_commits),
 		T(test_unknown_names),
 		T(test_head_is_the_topic),
+		T(test_branch_that_was_never_fetched),
 		T(test_no_base),
 		T(test_first_source_that_has_it),
 		T(test_users_repository_is_not_touched),
