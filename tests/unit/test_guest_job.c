@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,6 +141,7 @@ static void test_surroundings(void **state)
 {
 	struct peer *peer = *state;
 	LAB_CLEANUP(strv) struct lab_strv lines = LAB_STRV_INIT;
+	unsigned long long ignored;
 
 	run_one(peer, "cat; ls /proc/self/fd | tr '\\n' ' '; echo; cat /proc/self/oom_score_adj; "
 		      "cut -d' ' -f6 /proc/$$/stat; echo $$; grep SigBlk /proc/self/status; "
@@ -150,7 +152,12 @@ static void test_surroundings(void **state)
 	assert_string_equal(lines.items[1], "0");
 	assert_string_equal(lines.items[2], lines.items[3]);
 	assert_string_equal(lines.items[4], "SigBlk:\t0000000000000000");
-	assert_string_equal(lines.items[5], "SigIgn:\t0000000000000000");
+	/*
+	 * Signals 32 and 33 are the C library's own: whatever is started with posix_spawn(), as
+	 * make does, has them ignored, and no program can change that through the library.
+	 */
+	assert_int_equal(sscanf(lines.items[5], "SigIgn: %llx", &ignored), 1);
+	assert_int_equal(ignored & ~0x180000000ULL, 0);
 }
 
 static void check_rows(const struct record *record)
