@@ -138,22 +138,33 @@ static int failure(const struct kbuild *k, const char *log, const struct lab_pro
 			     first ? first : "make failed without an error that is known", log);
 }
 
-/* Lines of the log are "# file" and a result for each call, by ccache's own names. */
+/*
+ * The log has "# FILE" and then results, a line each, for each call. make also asks the
+ * compiler what it can do, with /dev/null as the file: that is no object.
+ */
+static void count_line(const char *line, bool *is_object, struct kbuild_stats *stats)
+{
+	bool hit = lab_starts_with(line, "direct_cache_hit") ||
+		   lab_starts_with(line, "preprocessed_cache_hit");
+
+	if (lab_starts_with(line, "# "))
+		*is_object = line[2] != '-' && !lab_starts_with(line + 2, "/dev/null");
+	if (!*is_object || (!hit && !lab_starts_with(line, "cache_miss")))
+		return;
+	stats->ccache_hits += hit;
+	stats->ccache_total++;
+}
+
 static void count_ccache(const struct workspace *ws, struct kbuild_stats *stats)
 {
 	LAB_CLEANUP(free) char *path = ccache_log(ws);
 	LAB_CLEANUP(buf) struct lab_buf text = LAB_BUF_INIT;
+	bool is_object = false;
 
 	if (lab_read_file(path, LOG_CAP, &text, NULL) == 0) {
 		for (const char *at = text.data; at && *at; at = strchr(at, '\n')) {
 			at += *at == '\n';
-			if (lab_starts_with(at, "direct_cache_hit") ||
-			    lab_starts_with(at, "preprocessed_cache_hit")) {
-				stats->ccache_hits++;
-				stats->ccache_total++;
-			} else if (lab_starts_with(at, "cache_miss")) {
-				stats->ccache_total++;
-			}
+			count_line(at, &is_object, stats);
 		}
 	}
 	unlink(path);
@@ -166,6 +177,7 @@ int kbuild_make(const struct kbuild *k, const char *const *goals, struct kbuild_
 	LAB_CLEANUP(strv) struct lab_strv argv = LAB_STRV_INIT;
 	LAB_CLEANUP(proc_result) struct lab_proc_result result = {0};
 	LAB_CLEANUP(free) char *log = workspace_log(k->ws, k->arm);
+	LAB_CLEANUP(free) char *calls = ccache_log(k->ws);
 	struct run run = {k, stats->objects};
 	struct lab_proc proc = {
 		.cwd = k->ws->dir,
@@ -176,6 +188,7 @@ int kbuild_make(const struct kbuild *k, const char *const *goals, struct kbuild_
 		.ctx = &run,
 	};
 
+	unlink(calls); /* a killed build's */
 	kbuild_environment(k, &env);
 	kbuild_arguments(k, goals, &argv);
 	proc.env = (const char *const *)env.items;

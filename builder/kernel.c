@@ -310,11 +310,13 @@ static int prepare(struct lab *lab, const struct kernel_inputs *in, struct repo 
 {
 	LAB_CLEANUP(free) char *log = workspace_log(k->ws, k->arm);
 	LAB_CLEANUP(free) char *config = lab_path_join(k->ws->obj, ".config");
+	struct kbuild conf = *k;
 
+	conf.ccache = false; /* some hundred questions to the compiler, none worth keeping */
 	if (unlink(log) < 0 && errno != ENOENT)
 		return lab_error_errno(err, errno, "remove %s", log);
 	if (workspace_checkout(k->ws, repo, in->tree, k->progress, err) < 0 ||
-	    configure(in->plan, k, &made->stats, &made->dropped, err) < 0 ||
+	    configure(in->plan, &conf, &made->stats, &made->dropped, err) < 0 ||
 	    hash_file(config, made->config_hash, err) < 0)
 		return -1;
 	made->stats.objects = 0; /* what kconfig itself took is no object of the kernel */
