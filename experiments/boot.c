@@ -28,8 +28,7 @@ static const char *const stray_files[] = {"console.in", "console.out"};
 struct boot {
 	const struct setup *setup;
 	const struct run *run;
-	const struct experiment_variant *variant;
-	const struct plan_cell *cell;
+	struct resolve what; /* variant and cell */
 	const struct kernel *kernel;
 	struct run_status *status;
 	char *name; /* "7.41" */
@@ -122,7 +121,7 @@ static int make_job(struct boot *b, struct lab_error *err)
 	const struct setup *s = b->setup;
 	json_auto_t *json = NULL;
 
-	if (resolve_job(s->experiment, s->preset, b->variant, b->cell, s->stretch, &b->job, err))
+	if (resolve_job(&b->what, s->stretch, &b->job, err))
 		return -1;
 	free(b->job.run);
 	b->job.run = lab_strdup(b->name);
@@ -383,8 +382,7 @@ static void judge(struct boot *b, struct boot_result *result)
 	evidence.console = console_end(&b->facts.console, &evidence.console_text);
 	if (b->watch.end == RUN_END_DONE && evidence.console == RUN_CONSOLE_CLEAN) {
 		evidence.workload_failed =
-			resolve_sample(b->setup->experiment, b->setup->preset, b->cell, &b->record,
-				       &result->sample, &b->notes, &why) != 0;
+			resolve_sample(&b->what, &b->record, &result->sample, &b->notes, &why) != 0;
 		/* The agent's word counts even where the parsers found everything in order. */
 		if (!evidence.workload_failed && !b->record.ok) {
 			evidence.workload_failed = true;
@@ -412,11 +410,12 @@ static void boot_init(struct boot *b, const struct setup *setup, const struct ru
 {
 	*b = (struct boot){.setup = setup, .run = run, .status = status, .frames = -1};
 	b->facts.begun = lab_now_ms();
-	b->variant = setup_variant(setup, run->variant);
-	b->cell = plan_cell_find(setup->plan, run->cell);
-	b->kernel = kernel_find(&setup->kernels, b->variant->kernel);
+	b->what = (struct resolve){setup->experiment, setup->preset,
+				   setup_variant(setup, run->variant),
+				   plan_cell_find(setup->plan, run->cell)};
+	b->kernel = kernel_find(&setup->kernels, b->what.variant->kernel);
 	b->name = lab_asprintf("%lld.%u", (long long)run->campaign, run->number);
-	b->cmdline = setup_cmdline(setup, b->variant);
+	b->cmdline = setup_cmdline(setup, b->what.variant);
 	status->percent = 0;
 	show(b, "prepare");
 }

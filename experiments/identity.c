@@ -50,6 +50,7 @@ static json_t *variants_json(const struct setup *s)
 static int cell_json(const struct setup *s, const struct plan_cell *cell, json_t **ret_cell,
 		     struct lab_error *err)
 {
+	const struct resolve r = {s->experiment, s->preset, &s->experiment->variants[0], cell};
 	LAB_CLEANUP(job) struct job job = JOB_INIT;
 	json_auto_t *options = json_object();
 	json_t *json = NULL;
@@ -58,13 +59,11 @@ static int cell_json(const struct setup *s, const struct plan_cell *cell, json_t
 		const struct experiment_phase *phase = &s->experiment->phases[i];
 		json_t *of_phase = NULL;
 
-		if (resolve_options(s->experiment, s->preset, cell, phase, &of_phase, err))
+		if (resolve_options(&r, phase, &of_phase, err))
 			return -1;
 		json_object_set_new(options, phase->name, of_phase);
 	}
-	if (resolve_job(s->experiment, s->preset, &s->experiment->variants[0], cell, 1, &job, err))
-		return -1;
-	if (job_to_json(&job, &json, err))
+	if (resolve_job(&r, 1, &job, err) || job_to_json(&job, &json, err))
 		return -1;
 	*ret_cell = json_pack("{s:o, s:O}", "job", json, "options", options);
 	return 0;

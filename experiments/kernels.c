@@ -15,6 +15,7 @@
 
 /* What a kernel must have, on the way through this file. */
 struct wanted {
+	const char *spec, *source; /* patchset to build */
 	struct lab_strv fragments; /* paths */
 	struct lab_strv config;	   /* symbols of definition, fragments and target */
 };
@@ -314,13 +315,13 @@ static int check_configs(const struct kernel_set *set, const struct wanted *w, c
 	return 0;
 }
 
-static int build(const struct setup *s, const struct wanted *w, const char *spec,
-		 const char *source, struct kernel_set *set, struct lab_error *err)
+static int build(const struct setup *s, const struct wanted *w, struct kernel_set *set,
+		 struct lab_error *err)
 {
 	LAB_CLEANUP(build_result) struct build_result result = {0};
 	struct build_request b = {
-		.source = source,
-		.spec = spec,
+		.source = w->source,
+		.spec = w->spec,
 		.base_config = s->experiment->base_config,
 		.fragments_dir = s->request->fragments_dir,
 		.fragments = (const char *const *)w->fragments.items,
@@ -331,7 +332,7 @@ static int build(const struct setup *s, const struct wanted *w, const char *spec
 	};
 
 	if (s->stages->build(s->lab, &b, s->progress ? s->progress->build : NULL, &result, err))
-		return lab_error_wrap(err, "patchset '%s'", spec);
+		return lab_error_wrap(err, "patchset '%s'", w->spec);
 	if (from_artifact(set, "A", result.a.kernel, err) ||
 	    from_artifact(set, "B", result.b.kernel, err))
 		return -1;
@@ -364,7 +365,7 @@ static int find_patchset(const struct setup *s, char **ret_spec, struct patchset
 	return 0;
 }
 
-static int from_spec(const struct setup *s, const struct wanted *w, struct kernel_set *set,
+static int from_spec(const struct setup *s, struct wanted *w, struct kernel_set *set,
 		     struct lab_error *err)
 {
 	LAB_CLEANUP(patchset) struct patchset *p = NULL;
@@ -385,7 +386,9 @@ static int from_spec(const struct setup *s, const struct wanted *w, struct kerne
 	if (missing)
 		talk(s->progress, "config", "%s: building again", missing);
 	kernel_set_release(set);
-	return build(s, w, spec, p ? p->source : s->request->source, set, err);
+	w->spec = spec;
+	w->source = p ? p->source : s->request->source;
+	return build(s, w, set, err);
 }
 
 static int check_names(const struct experiment *e, const struct kernel_set *set,

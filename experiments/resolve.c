@@ -9,18 +9,16 @@
 #include "workloads/driver.h"
 #include "workloads/series.h"
 
-int resolve_options(const struct experiment *experiment, const struct experiment_preset *preset,
-		    const struct plan_cell *cell, const struct experiment_phase *phase,
+int resolve_options(const struct resolve *r, const struct experiment_phase *phase,
 		    json_t **ret_options, struct lab_error *err)
 {
 	json_auto_t *given = json_deep_copy(phase->options);
-	json_t *over = json_object_get(preset->options, phase->name);
+	json_t *over = json_object_get(r->preset->options, phase->name);
 
-	(void)experiment;
 	if (over)
 		json_object_update(given, over);
-	for (size_t i = 0; i < cell->n_levels; i++) {
-		over = json_object_get(cell->levels[i]->options, phase->name);
+	for (size_t i = 0; i < r->cell->n_levels; i++) {
+		over = json_object_get(r->cell->levels[i]->options, phase->name);
 		if (over)
 			json_object_update(given, over);
 	}
@@ -29,26 +27,24 @@ int resolve_options(const struct experiment *experiment, const struct experiment
 	return 0;
 }
 
-void resolve_settings(const struct experiment *experiment, const struct experiment_variant *variant,
-		      const struct plan_cell *cell, struct experiment_settings *ret_settings)
+void resolve_settings(const struct resolve *r, struct experiment_settings *ret_settings)
 {
 	struct experiment_settings settings = {0};
 
-	settings_put_all(&settings, &experiment->settings);
-	settings_put_all(&settings, &variant->settings);
-	for (size_t i = 0; i < cell->n_levels; i++)
-		settings_put_all(&settings, &cell->levels[i]->settings);
+	settings_put_all(&settings, &r->experiment->settings);
+	settings_put_all(&settings, &r->variant->settings);
+	for (size_t i = 0; i < r->cell->n_levels; i++)
+		settings_put_all(&settings, &r->cell->levels[i]->settings);
 	*ret_settings = settings;
 }
 
-static int add_phase(const struct experiment *experiment, const struct experiment_preset *preset,
-		     const struct plan_cell *cell, const struct experiment_phase *phase,
-		     double stretch, struct job *job, struct lab_error *err)
+static int add_phase(const struct resolve *r, const struct experiment_phase *phase, double stretch,
+		     struct job *job, struct lab_error *err)
 {
 	json_auto_t *options = NULL;
 	struct job_phase *jp;
 
-	if (resolve_options(experiment, preset, cell, phase, &options, err))
+	if (resolve_options(r, phase, &options, err))
 		return -1;
 	jp = job_add_phase(job, phase->name);
 	if (workload_find(phase->workload)->steps(options, jp, err))
@@ -58,26 +54,24 @@ static int add_phase(const struct experiment *experiment, const struct experimen
 	return 0;
 }
 
-int resolve_job(const struct experiment *experiment, const struct experiment_preset *preset,
-		const struct experiment_variant *variant, const struct plan_cell *cell,
-		double stretch, struct job *ret_job, struct lab_error *err)
+int resolve_job(const struct resolve *r, double stretch, struct job *ret_job, struct lab_error *err)
 {
 	LAB_CLEANUP(settings) struct experiment_settings settings = {0};
 	LAB_CLEANUP(job) struct job job = JOB_INIT;
-	const struct experiment_collect *collect = &experiment->collect;
+	const struct experiment *e = r->experiment;
 
 	job.run = lab_strdup("plan");
-	resolve_settings(experiment, variant, cell, &settings);
+	resolve_settings(r, &settings);
 	for (size_t i = 0; i < settings.n; i++)
 		job_add_setting(&job,
 				strcmp(settings.items[i].kind, "sysctl") == 0 ? JOB_SYSCTL
 									      : JOB_WRITE,
 				settings.items[i].key, settings.items[i].value);
-	job.collect.interval_ms = preset->interval_ms;
-	lab_strv_add_all(&job.collect.series, (const char *const *)collect->series.items);
-	lab_strv_add_all(&job.collect.snapshots, (const char *const *)collect->snapshots.items);
-	for (size_t i = 0; i < experiment->n_phases; i++)
-		if (add_phase(experiment, preset, cell, &experiment->phases[i], stretch, &job, err))
+	job.collect.interval_ms = r->preset->interval_ms;
+	lab_strv_add_all(&job.collect.series, (const char *const *)e->collect.series.items);
+	lab_strv_add_all(&job.collect.snapshots, (const char *const *)e->collect.snapshots.items);
+	for (size_t i = 0; i < e->n_phases; i++)
+		if (add_phase(r, &e->phases[i], stretch, &job, err))
 			return -1;
 	*ret_job = job;
 	job = (struct job)JOB_INIT;
@@ -99,14 +93,15 @@ static int all_metrics(const struct experiment *experiment, const struct experim
 		       const struct plan *plan, struct metric_list *list, struct lab_error *err)
 {
 	for (size_t c = 0; c < plan->n_cells; c++) {
+		struct resolve r = {experiment, preset, NULL, &plan->cells[c]};
+
 		for (size_t i = 0; i < experiment->n_phases; i++) {
 			const struct experiment_phase *phase = &experiment->phases[i];
 			json_auto_t *options = NULL;
 
 			if (!is_measured(phase))
 				continue;
-			if (resolve_options(experiment, preset, &plan->cells[c], phase, &options,
-					    err))
+			if (resolve_options(&r, phase, &options, err))
 				return -1;
 			workload_find(phase->workload)->metrics(options, list);
 		}
@@ -157,35 +152,34 @@ int resolve_metrics(const struct experiment *experiment, const struct experiment
 	return 0;
 }
 
-static int sample_phase(const struct experiment *experiment, const struct experiment_preset *preset,
-			const struct plan_cell *cell, const struct experiment_phase *phase,
-			const struct record *record, struct sample *sample, struct lab_strv *notes,
+static int sample_phase(const struct resolve *r, const struct experiment_phase *phase,
+			struct workload_input *in, struct sample *sample, struct lab_strv *notes,
 			struct lab_error *err)
 {
 	LAB_CLEANUP(sample) struct sample dropped = SAMPLE_INIT;
-	struct workload_input in = {.record = record, .phase = phase->name};
 	json_auto_t *options = NULL;
 
-	if (resolve_options(experiment, preset, cell, phase, &options, err))
+	if (resolve_options(r, phase, &options, err))
 		return -1;
-	in.options = options;
+	in->phase = phase->name;
+	in->options = options;
 	if (workload_find(phase->workload)
-		    ->parse(&in, is_measured(phase) ? sample : &dropped, notes, err))
+		    ->parse(in, is_measured(phase) ? sample : &dropped, notes, err))
 		return lab_error_wrap(err, "%s", phase->workload);
 	return 0;
 }
 
-int resolve_sample(const struct experiment *experiment, const struct experiment_preset *preset,
-		   const struct plan_cell *cell, const struct record *record,
-		   struct sample *ret_sample, struct lab_strv *notes, struct lab_error *err)
+int resolve_sample(const struct resolve *r, const struct record *record, struct sample *ret_sample,
+		   struct lab_strv *notes, struct lab_error *err)
 {
 	LAB_CLEANUP(sample) struct sample sample = SAMPLE_INIT;
+	struct workload_input in = {.record = record};
 
-	for (size_t i = 0; i < experiment->n_phases; i++)
-		if (sample_phase(experiment, preset, cell, &experiment->phases[i], record, &sample,
-				 notes, err))
+	for (size_t i = 0; i < r->experiment->n_phases; i++)
+		if (sample_phase(r, &r->experiment->phases[i], &in, &sample, notes, err))
 			return -1;
-	if (has_memory(experiment, preset) && series_parse(record, JOB_PHASE_RUN, &sample, err))
+	if (has_memory(r->experiment, r->preset) &&
+	    series_parse(record, JOB_PHASE_RUN, &sample, err))
 		return -1;
 	*ret_sample = sample;
 	sample = (struct sample)SAMPLE_INIT;
@@ -201,13 +195,11 @@ int resolve_check(const struct experiment *experiment, const struct experiment_p
 	if (plan_new(experiment, 1, 1, NULL, &plan, err))
 		return -1;
 	for (size_t c = 0; c < plan->n_cells; c++) {
+		struct resolve r = {experiment, preset, &experiment->variants[0], &plan->cells[c]};
 		LAB_CLEANUP(job) struct job job = JOB_INIT;
 		json_t *json;
 
-		if (resolve_job(experiment, preset, &experiment->variants[0], &plan->cells[c], 1,
-				&job, err))
-			return -1;
-		if (job_to_json(&job, &json, err))
+		if (resolve_job(&r, 1, &job, err) || job_to_json(&job, &json, err))
 			return -1;
 		json_decref(json);
 	}

@@ -170,11 +170,12 @@ static void test_override_order(void **state)
 	LAB_CLEANUP(plan) struct plan *plan = NULL;
 	LAB_CLEANUP(job) struct job job = JOB_INIT;
 	LAB_CLEANUP(free) char *argv = NULL;
+	struct resolve r;
 
 	(void)state;
 	assert_int_equal(plan_new(e, 1, 1, NULL, &plan, NULL), 0);
-	assert_int_equal(
-		resolve_job(e, &e->presets[0], &e->variants[0], &plan->cells[0], 1, &job, NULL), 0);
+	r = (struct resolve){e, &e->presets[0], &e->variants[0], &plan->cells[0]};
+	assert_int_equal(resolve_job(&r, 1, &job, NULL), 0);
 	argv = lab_strv_join(&job.phases[0].steps[0].argv, " ");
 	assert_string_equal(argv, "hackbench -P -p -g 3 -f 6 -l 9 -s 100");
 	assert_int_equal(job.n_settings, 3);
