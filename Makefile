@@ -181,7 +181,7 @@ INTEGRATION ?= $(sort $(wildcard tests/integration/*.t))
 .PHONY: check-integration
 check-integration: all $(BUILD)/tests/machine_test $(BUILD)/tests/guest_test
 	@echo "== integration tests"
-	$(Q)BUILD=$(abspath $(BUILD)) prove --timer --merge $(PROVE_FLAGS) $(INTEGRATION)
+	$(Q)BUILD=$(abspath $(BUILD)) prove --timer $(PROVE_FLAGS) $(INTEGRATION)
 
 # Fuzz targets: tests/fuzz/fuzz_NAME.c with the folders it needs; FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 60
