@@ -142,11 +142,13 @@ static int conclude(struct cli *cli, const struct run_result *r, struct lab_erro
 		return lab_error_set(err, LAB_ERR_CANCELLED,
 				     "stopped after %u of %u runs; the same command goes on",
 				     r->planned - r->missing, r->planned);
-	if (r->campaign && r->missing)
-		return lab_error_set(err, LAB_ERR_FAILED,
-				     "%u of %u runs are missing (labctl show %lld); the same "
-				     "command repeats them",
-				     r->missing, r->planned, (long long)r->campaign);
+	if (r->campaign && r->missing) {
+		term_say(
+			cli->term,
+			"%u of %u runs are missing (labctl show %lld); the same command repeats them",
+			r->missing, r->planned, (long long)r->campaign);
+		return CLI_EXIT_FAILED_RUNS;
+	}
 	if (r->failed) {
 		term_say(cli->term, "%u run%s failed: labctl show %lld", r->failed,
 			 r->failed == 1 ? "" : "s", (long long)r->campaign);
