@@ -46,6 +46,8 @@ int cli_open_lab(struct cli *cli, unsigned needs, const char *what, struct lab_e
 	LAB_CLEANUP(free) char *db = NULL;
 	bool is_default;
 
+	if (cli->lab)
+		return 0;
 	dir = cli_lab_dir(cli, &is_default);
 	db = lab_path_join(dir, "lab.db");
 	/* A name that was given and is mistyped must not become a new lab. */

@@ -40,7 +40,10 @@ void cli_print_buf(struct cli *cli, const struct lab_buf *buf);
 
 /* The directory that --lab, $LABCTL_LAB or the default names; caller frees. */
 char *cli_lab_dir(const struct cli *cli, bool *ret_is_default);
-/* Opens the lab into cli->lab as `needs` (enum cli_need) says; `what` is for the lock. */
+/*
+ * Opens the lab into cli->lab as `needs` (enum cli_need) says, unless it is open already;
+ * `what` is for the lock.
+ */
 int cli_open_lab(struct cli *cli, unsigned needs, const char *what,
 		 struct lab_error *err) LAB_MUST_CHECK;
 

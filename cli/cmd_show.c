@@ -23,7 +23,7 @@ static const struct {
 
 static int show_as(struct cli *cli, size_t kind, const char *name, struct lab_error *err)
 {
-	if (kinds[kind].needs_lab && !cli->lab && cli_open_lab(cli, CLI_LAB, "show", err) < 0)
+	if (kinds[kind].needs_lab && cli_open_lab(cli, CLI_LAB, "show", err) < 0)
 		return -1;
 	return kinds[kind].show(cli, name, err);
 }
