@@ -7,7 +7,7 @@ enum cli_exit {
 	CLI_EXIT_OK = 0,
 	CLI_EXIT_FAILED = 1,
 	CLI_EXIT_USAGE = 2,
-	CLI_EXIT_FAILED_RUNS = 5, /* the campaign is complete and has failed runs */
+	CLI_EXIT_FAILED_RUNS = 5, /* went through the plan, with failed or missing runs */
 };
 
 #endif
