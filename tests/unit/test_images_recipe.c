@@ -128,8 +128,8 @@ static void test_argv(void **state)
 		"--customize-hook=chroot \"$1\" 'chown' '0:0' '/etc/labctl/note'",
 		"--customize-hook=chroot \"$1\" 'chmod' '0600' '/etc/labctl/note'",
 		"--customize-hook=chroot \"$1\" 'echo' 'it'\\''s $HOME; ls' ''",
-		"--customize-hook=chroot \"$1\" dpkg-query -W -f "
-		"'${Package}\\t${Version}\\t${Architecture}\\n' > '/a '\\''lab/packages.tsv'",
+		("--customize-hook=chroot \"$1\" dpkg-query -W -f "
+		 "'${Package}\\t${Version}\\t${Architecture}\\n' > '/a '\\''lab/packages.tsv'"),
 		"bookworm",
 		"/a 'lab/root.tar",
 	};
