@@ -136,17 +136,19 @@ static void print_result(struct cli *cli, const struct run_result *r)
 }
 
 /* What the exit code and the last words are. */
-static int conclude(struct cli *cli, const struct run_result *r, struct lab_error *err)
+static int conclude(struct cli *cli, const struct run_args *args, const struct run_result *r,
+		    struct lab_error *err)
 {
+	const char *again =
+		args->new_campaign ? "the same command without --new" : "the same command";
+
 	if (r->cancelled)
 		return lab_error_set(err, LAB_ERR_CANCELLED,
-				     "stopped after %u of %u runs; the same command goes on",
-				     r->planned - r->missing, r->planned);
+				     "stopped after %u of %u runs; %s goes on",
+				     r->planned - r->missing, r->planned, again);
 	if (r->campaign && r->missing) {
-		term_say(
-			cli->term,
-			"%u of %u runs are missing (labctl show %lld); the same command repeats them",
-			r->missing, r->planned, (long long)r->campaign);
+		term_say(cli->term, "%u of %u runs are missing (labctl show %lld); %s repeats them",
+			 r->missing, r->planned, (long long)r->campaign, again);
 		return CLI_EXIT_FAILED_RUNS;
 	}
 	if (r->failed) {
@@ -229,7 +231,7 @@ static int run_run(struct cli *cli, void *options, char **operands, struct lab_e
 		print_result(cli, &result);
 	}
 	if (ret == 0)
-		ret = conclude(cli, &result, err);
+		ret = conclude(cli, args, &result, err);
 	run_result_release(&result);
 	return ret;
 }
