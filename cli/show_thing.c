@@ -48,8 +48,9 @@ static void print_experiment(struct cli *cli, const struct experiment *e)
 
 	lab_buf_addf(&text, "experiment %s  %s\n", e->name, e->title ? e->title : "");
 	lab_buf_addf(&text, "file       %s\n", e->path);
+	/* A folded text ends in a line end of its own. */
 	if (e->method)
-		lab_buf_addf(&text, "method     %s\n", e->method);
+		lab_buf_addf(&text, "method     %.*s\n", (int)strcspn(e->method, "\n"), e->method);
 	lab_buf_addf(&text, "target     %s\nimage      %s\n", e->target, e->image);
 	for (size_t i = 0; i < e->n_variants; i++)
 		lab_buf_addf(&text, "variant    %s: kernel %s%s%s\n", e->variants[i].name,
@@ -68,7 +69,8 @@ static void print_experiment(struct cli *cli, const struct experiment *e)
 		const struct experiment_preset *p = &e->presets[i];
 		char memory[16];
 
-		lab_buf_addf(&text, "preset     %s: %u vCPUs, %s, n %u%s%s\n", p->name, p->vcpus,
+		lab_buf_addf(&text, "preset     %s: %u vCPU%s, %s, n %u%s%s\n", p->name, p->vcpus,
+			     p->vcpus == 1 ? "" : "s",
 			     lab_format_size(p->memory, memory, sizeof(memory)), p->n,
 			     p->title ? "; " : "", p->title ? p->title : "");
 	}
