@@ -84,7 +84,7 @@ $(BUILD)/bin/labctl: $(call libs_of,cli)
 
 GUEST_SRC := $(wildcard common/*.c protocol/*.c guest-agent/*.c)
 GUEST_OBJ := $(patsubst %.c,$(BUILD)/guest/%.o,$(GUEST_SRC))
-GUEST_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -O2 -g $(WARNINGS) -fno-strict-aliasing
+GUEST_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -O2 -g $(WARNINGS) -fno-strict-aliasing -ffile-prefix-map=$(CURDIR)=.
 
 $(BUILD)/guest/%.o: %.c Makefile
 	@mkdir -p $(@D)
