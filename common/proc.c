@@ -68,8 +68,9 @@ static void become_program(const struct lab_proc *proc, const char *path, int in
 		_exit(EXEC_FAILED);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGINT, SIG_DFL);
+	/* What we or our parent ignore is not passed on. */
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
 	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		_exit(EXEC_FAILED);
 	if (proc->drop_privileges &&

@@ -75,7 +75,9 @@ static void child_setup(const struct job_step *step, int out, int err, int repor
 	if (score >= 0 && write(score, "0", 1) < 0)
 		errno = 0; /* without protection there is nothing to take off */
 	setpriority(PRIO_PROCESS, 0, 0);
-	signal(SIGPIPE, SIG_DFL);
+	/* Whatever our parent ignored (a shell's background job: INT and QUIT) is not passed on. */
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
