@@ -185,8 +185,9 @@ check-integration: all $(BUILD)/tests/machine_test $(BUILD)/tests/guest_test
 
 # Fuzz targets: tests/fuzz/fuzz_NAME.c with the folders it needs; FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 60
-FUZZ_NAMES := frame
+FUZZ_NAMES := frame config
 FUZZ_frame := common protocol
+FUZZ_config := common config
 define fuzz_rule
 $(BUILD)/fuzz/$(1): tests/fuzz/fuzz_$(1).c $$(foreach f,$$(FUZZ_$(1)),$$(wildcard $$(f)/*.c))
 	@mkdir -p $$(@D)
