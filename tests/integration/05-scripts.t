@@ -28,6 +28,12 @@ run scripts/setup --frobnicate
 is "$status" 2 "an unknown option is a usage error"
 is "$(sed 's/#.*//' scripts/packages | tr -s ' \t' '\n' | grep . | sort | uniq -d)" "" "no package is listed twice"
 
+# What CI says at its end must be true.
+is "$(printf '%s\n' '[  PASSED  ] 4 test(s).' '[  FAILED  ] 2 test(s), listed below:' '[  FAILED  ] test_x' \
+	' 2 FAILED TEST(S)' 'ok 1 - a' 'ok 2 # SKIP why' 'not ok 3 - b' ok 'Result: PASS' | scripts/count-tests)" \
+	"5 3" "tests are counted by what cmocka and prove print"
+is "$(scripts/count-tests </dev/null)" "0 0" "no test is none"
+
 # A copy of the tree with one forbidden include.
 mkdir "$TMP/tree" && cp -r scripts common stats "$TMP/tree"
 ok "the layers hold in a copy" "$TMP/tree/scripts/check-layers"
