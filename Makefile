@@ -68,7 +68,7 @@ endef
 $(foreach f,$(FOLDERS),$(eval $(call folder_rules,$(f))))
 
 Q := $(if $(V),,@)
-say = @printf '  %-8s%s\n' $(1) $(2)
+say = @printf '  %-8s %s\n' $(1) $(2)
 
 $(BUILD)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
