@@ -61,7 +61,7 @@ int lab_error_errno(struct lab_error *err, int errnum, const char *fmt, ...)
 
 int lab_error_wrap(struct lab_error *err, const char *fmt, ...)
 {
-	char old[sizeof(err->text)];
+	char old[LAB_ERROR_TEXT];
 	va_list ap;
 	size_t len;
 

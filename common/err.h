@@ -24,10 +24,12 @@ enum lab_error_kind {
 	LAB_ERR_UNAVAILABLE, /* this host cannot do it */
 };
 
+#define LAB_ERROR_TEXT 2000 /* bytes, with the NUL */
+
 struct lab_error {
 	enum lab_error_kind kind;
 	int errnum; /* errno of the cause, or 0 */
-	char text[2000];
+	char text[LAB_ERROR_TEXT];
 };
 
 /* Sets err's kind and text; no errno is involved. Returns -1. */
