@@ -181,13 +181,14 @@ INTEGRATION ?= $(sort $(wildcard tests/integration/*.t))
 .PHONY: check-integration
 check-integration: all $(BUILD)/tests/machine_test $(BUILD)/tests/guest_test
 	@echo "== integration tests"
-	$(Q)BUILD=$(abspath $(BUILD)) prove --timer $(PROVE_FLAGS) $(INTEGRATION)
+	$(Q)BUILD=$(abspath $(BUILD)) scripts/with-test-lab prove --timer $(PROVE_FLAGS) $(INTEGRATION)
 
 # Fuzz targets: tests/fuzz/fuzz_NAME.c with the folders it needs; FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 60
-FUZZ_NAMES := frame config
+FUZZ_NAMES := frame config hackbench
 FUZZ_frame := common protocol
 FUZZ_config := common config
+FUZZ_hackbench := common protocol store archive workloads
 define fuzz_rule
 $(BUILD)/fuzz/$(1): tests/fuzz/fuzz_$(1).c $$(foreach f,$$(FUZZ_$(1)),$$(wildcard $$(f)/*.c))
 	@mkdir -p $$(@D)
@@ -210,6 +211,7 @@ setup:
 # The second make reads the libraries' flags after the set-up has installed them.
 check: setup
 	@+$(MAKE) --no-print-directory BUILD=$(BUILD_GIVEN) -j$(JOBS) all unit
+	@BUILD=$(abspath $(BUILD)) scripts/with-test-lab true
 	@+$(MAKE) --no-print-directory BUILD=$(BUILD_GIVEN) check-run
 check-run:
 	@scripts/check-layers

@@ -16,6 +16,12 @@ static const struct command source_commands[] = {
 	{0},
 };
 
+static const struct command image_commands[] = {
+	{"build", "RECIPE", "make the root image of a recipe",
+	 CLI_LAB_MAKE | CLI_LAB_LOCK | CLI_RESULT, 1, 1, &cmd_image_build, NULL},
+	{0},
+};
+
 const struct command cli_commands[] = {
 	{"init", "[DIR]", "make a lab", CLI_RESULT, 0, 1, &cmd_init, NULL},
 	{"doctor", "", "check what this machine can do, and name the cure", CLI_RESULT, 0, 0,
@@ -25,6 +31,7 @@ const struct command cli_commands[] = {
 	 CLI_LAB_MAKE | CLI_LAB_LOCK | CLI_RESULT, 1, 1, &cmd_build, NULL},
 	{"diff", "KERNEL KERNEL | PATCHSET", "compare the configurations of two kernels",
 	 CLI_LAB | CLI_RESULT, 1, 2, &cmd_diff, NULL},
+	{"image", "", "root images of the machines", 0, 0, 0, NULL, image_commands},
 	{"run", "EXPERIMENT [PATCHSET]", "run an experiment, or go on with it",
 	 CLI_LAB_MAKE | CLI_RESULT, 1, 2, &cmd_run, NULL},
 	{"ps", "", "list the machines that run", CLI_LAB | CLI_RESULT, 0, 0, &cmd_ps, NULL},

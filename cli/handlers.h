@@ -13,6 +13,7 @@ extern const struct cli_handler cmd_completion;
 extern const struct cli_handler cmd_diff;
 extern const struct cli_handler cmd_doctor;
 extern const struct cli_handler cmd_help;
+extern const struct cli_handler cmd_image_build;
 extern const struct cli_handler cmd_init;
 extern const struct cli_handler cmd_list;
 extern const struct cli_handler cmd_ps;

@@ -92,7 +92,12 @@ void cli_completion_bash(struct lab_buf *out)
 			  "\t\t-*) ;;\n"
 			  "\t\t*)\n"
 			  "\t\t\tcommand=\"${command:+$command }$w\"\n"
-			  "\t\t\tcase $command in source) ;; *) break ;; esac ;;\n"
+			  "\t\t\tcase $command in ");
+	for (const struct command *c = cli_commands; c->name; c++) {
+		if (c->sub)
+			lab_buf_addf(out, "%s) ;; ", c->name);
+	}
+	lab_buf_adds(out, "*) break ;; esac ;;\n"
 			  "\t\tesac\n"
 			  "\tdone\n"
 			  "\tcase $command in\n\t'') words='");
