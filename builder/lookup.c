@@ -296,9 +296,9 @@ static char *nearest_change(const struct lookup *lookup, const struct change *as
 	}
 	if (!best.number)
 		return lab_strdup("; it has no changes at all");
-	return lab_asprintf("; the newest %s is %02lu/%lu/%lu",
+	return lab_asprintf("; the newest %s is %02lu/%lu/%lu (labctl source show %s --refs)",
 			    same ? "patchset of this change" : "change it has", best.number % 100,
-			    best.number, best.patchset);
+			    best.number, best.patchset, lookup->source->name);
 }
 
 static const char *short_name(const char *ref)
@@ -447,4 +447,40 @@ int lookup_base_branch(struct lookup *lookup, const char *head, char oid[REPO_OI
 	memcpy(oid, tip, REPO_OID);
 	*ret_name = lookup->base_branch;
 	return 1;
+}
+
+static int list_local(struct repo *repo, struct lab_strv *names, struct lab_strv *oids,
+		      struct lab_error *err)
+{
+	if (repo_refs(repo, "refs/", names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names->n; i++) {
+		char oid[REPO_OID] = "";
+
+		if (repo_ref(repo, names->items[i], oid, err) < 0)
+			return -1;
+		lab_strv_add(oids, oid);
+	}
+	return 0;
+}
+
+int lookup_list(struct lookup *lookup, struct lab_strv *ret_names, struct lab_strv *ret_oids,
+		struct lab_error *err)
+{
+	const struct repo_remote_ref *refs;
+	size_t n;
+
+	if (!has_remote(lookup))
+		return list_local(lookup->repo, ret_names, ret_oids, err);
+	if (open_remote(lookup, err) < 0)
+		return -1;
+	if (!lookup->remote)
+		return lab_error_set(err, lookup->unreachable.kind, "source '%s': %s",
+				     lookup->source->name, lookup->unreachable.text);
+	refs = repo_remote_refs(lookup->remote, &n);
+	for (size_t i = 0; i < n; i++) {
+		lab_strv_add(ret_names, refs[i].name);
+		lab_strv_add(ret_oids, refs[i].oid);
+	}
+	return 0;
 }

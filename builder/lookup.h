@@ -7,6 +7,7 @@
 #include "builder/progress.h"
 #include "builder/repo.h"
 #include "common/err.h"
+#include "common/strv.h"
 #include "store/source.h"
 
 struct lookup;
@@ -33,6 +34,13 @@ int lookup_base_branch(struct lookup *lookup, const char *head, char oid[REPO_OI
 		       const char **ret_name, struct lab_error *err) LAB_MUST_CHECK;
 /* Fetches every branch and tag. */
 int lookup_fetch_all(struct lookup *lookup, struct lab_error *err) LAB_MUST_CHECK;
+
+/*
+ * Adds every reference of the remote's, full name and object id, in its order; of a source
+ * without a remote those that are here. LAB_ERR_UNAVAILABLE when it cannot be reached.
+ */
+int lookup_list(struct lookup *lookup, struct lab_strv *ret_names, struct lab_strv *ret_oids,
+		struct lab_error *err) LAB_MUST_CHECK;
 
 struct repo *lookup_repo(const struct lookup *lookup);
 struct repo *lookup_take_repo(struct lookup *lookup);

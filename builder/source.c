@@ -137,6 +137,19 @@ int source_fetch(struct lab *lab, const char *name, const struct build_progress 
 	return 0;
 }
 
+int source_refs(struct lab *lab, const char *name, const struct build_progress *progress,
+		struct lab_strv *ret_names, struct lab_strv *ret_oids, struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *path = source_repository(lab, name);
+	LAB_CLEANUP(source) struct source *source = NULL;
+	LAB_CLEANUP(lookup) struct lookup *lookup = NULL;
+
+	if (source_find(lab, name, &source, err) < 0 ||
+	    lookup_new(source, path, progress, &lookup, err) < 0)
+		return -1;
+	return lookup_list(lookup, ret_names, ret_oids, err);
+}
+
 /* ---- tarballs ---- */
 
 /* This very file, as far as a stat can tell: an import of it need not be repeated. */

@@ -10,6 +10,7 @@
 
 #include "builder/progress.h"
 #include "common/err.h"
+#include "common/strv.h"
 
 struct lab;
 
@@ -39,6 +40,14 @@ int source_import_tarball(struct lab *lab, const char *name, const char *path, c
 /* Fetches the remote's branches and tags. */
 int source_fetch(struct lab *lab, const char *name, const struct build_progress *progress,
 		 struct lab_error *err) LAB_MUST_CHECK;
+
+/*
+ * Adds the references that the source's remote has now, full names and object ids in the
+ * remote's order; of a source without a remote those of its repository. Fetches nothing.
+ */
+int source_refs(struct lab *lab, const char *name, const struct build_progress *progress,
+		struct lab_strv *ret_names, struct lab_strv *ret_oids,
+		struct lab_error *err) LAB_MUST_CHECK;
 
 /* Where the source's bare repository lies; caller frees. */
 char *source_repository(struct lab *lab, const char *name);

@@ -21,6 +21,10 @@ struct add_args {
 	const char *url;
 };
 
+struct show_args {
+	bool refs;
+};
+
 static json_t *source_json(const struct source *s)
 {
 	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:I}", "name", s->name, "kind", s->kind,
@@ -138,12 +142,37 @@ static int run_list_sources(struct cli *cli, void *options, char **operands, str
 	return CLI_EXIT_OK;
 }
 
+/* As git ls-remote prints them. */
+static int show_refs(struct cli *cli, const char *name, struct lab_error *err)
+{
+	LAB_CLEANUP(strv) struct lab_strv names = LAB_STRV_INIT;
+	LAB_CLEANUP(strv) struct lab_strv oids = LAB_STRV_INIT;
+	struct build_talk talk;
+	json_t *array;
+
+	build_talk_init(&talk, cli, false);
+	if (source_refs(cli->lab, name, &talk.progress, &names, &oids, err) < 0)
+		return -1;
+	if (!cli->common.json) {
+		for (size_t i = 0; i < names.n; i++)
+			term_printf(cli->term, "%s\t%s\n", oids.items[i], names.items[i]);
+		return CLI_EXIT_OK;
+	}
+	array = json_array();
+	for (size_t i = 0; i < names.n; i++)
+		json_array_append_new(array, json_pack("{s:s, s:s}", "ref", names.items[i],
+						       "commit", oids.items[i]));
+	return cli_print_json(cli, array, err);
+}
+
 static int run_show_source(struct cli *cli, void *options, char **operands, struct lab_error *err)
 {
+	const struct show_args *args = options;
 	LAB_CLEANUP(source) struct source *s = NULL;
 	LAB_CLEANUP(free) char *repository = NULL;
 
-	(void)options;
+	if (args->refs)
+		return show_refs(cli, operands[0], err);
 	if (source_find(cli->lab, operands[0], &s, err) < 0)
 		return -1;
 	repository = source_repository(cli->lab, s->name);
@@ -193,8 +222,15 @@ static const struct cli_option add_options[] = {
 	CLI_OPTION_END,
 };
 
+static const struct cli_option show_options[] = {
+	{CLI_OPTION_FLAG, 0, "refs", NULL, "list what it has to build: object and reference",
+	 offsetof(struct show_args, refs), NULL},
+	CLI_OPTION_END,
+};
+
 const struct cli_handler cmd_source_add = {run_add, add_options, sizeof(struct add_args)};
 const struct cli_handler cmd_source_fetch = {run_fetch, NULL, 0};
 const struct cli_handler cmd_source_list = {run_list_sources, NULL, 0};
 const struct cli_handler cmd_source_rm = {run_rm, NULL, 0};
-const struct cli_handler cmd_source_show = {run_show_source, NULL, 0};
+const struct cli_handler cmd_source_show = {run_show_source, show_options,
+					    sizeof(struct show_args)};

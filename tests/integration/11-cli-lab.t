@@ -64,6 +64,11 @@ is "$(labctl source list --json | jq -c 'map([.name, .kind, .url])')" \
 	"[[\"mine\",\"git\",\"$TMP/tree\"]]" "and listed"
 like "$(labctl source show mine)" "from +$TMP/tree" "and shown"
 ok "in JSON with its repository" test -d "$(labctl source show mine --json | jq -r .repository)"
+is "$(labctl source show mine --refs)" "$(git -C "$TMP/tree" ls-remote . | grep refs/)" \
+	"its references are those that git lists"
+is "$(labctl source show mine --refs --json | jq -c 'map(.ref)')" '["refs/heads/'"$(git -C "$TMP/tree" symbolic-ref --short HEAD)"'"]' "in JSON, too"
+run labctl build refs/changes/30/1430/1
+like "$err" "has no refs/changes/30/1430/1" "a change that is not there is named"
 run labctl source add mine "$TMP/tree"
 is "$status" 1 "its name is taken now"
 is "$(find "$TMP/tree" -type f -exec sha256sum {} + | sort)" "$before" "the user's repository is untouched"
