@@ -86,6 +86,25 @@ static void write_metadata(struct xml *x, const struct domain_desc *d)
 	close_tag(x);
 }
 
+static void kib(struct xml *x, uint64_t bytes)
+{
+	attr(x, "unit", "KiB");
+	x->failed |= xmlTextWriterWriteFormatString(x->w, "%llu",
+						    (unsigned long long)(bytes / 1024)) < 0;
+}
+
+/* libvirt counts what lies on NVDIMMs as memory of the machine. */
+static uint64_t whole_memory(const struct domain_desc *d)
+{
+	uint64_t bytes = d->memory;
+
+	for (unsigned i = 0; i < d->n_disks; i++) {
+		if (d->disks[i].volume.bus == VOLUME_NVDIMM)
+			bytes += d->disks[i].volume.bytes;
+	}
+	return bytes;
+}
+
 /*
  * With KVM nothing of the guest may move while it is measured: all memory is there
  * before it starts, is not merged with other guests', and is not swapped out where the
@@ -93,10 +112,14 @@ static void write_metadata(struct xml *x, const struct domain_desc *d)
  */
 static void write_memory(struct xml *x, const struct domain_desc *d)
 {
+	if (d->exact) {
+		open_tag(x, "maxMemory");
+		attrf(x, "slots", "%u", d->n_disks);
+		kib(x, whole_memory(d) + (1ull << 30)); /* room to align what is plugged in */
+		close_tag(x);
+	}
 	open_tag(x, "memory");
-	attr(x, "unit", "KiB");
-	x->failed |= xmlTextWriterWriteFormatString(x->w, "%llu",
-						    (unsigned long long)(d->memory / 1024)) < 0;
+	kib(x, whole_memory(d));
 	close_tag(x);
 	if (!d->kvm)
 		return;
@@ -122,6 +145,33 @@ static void write_boot(struct xml *x, const struct domain_desc *d)
 	close_tag(x);
 }
 
+/* Memory can be plugged in only where it has a node to go to. */
+static void write_numa(struct xml *x, const struct domain_desc *d)
+{
+	open_tag(x, "numa");
+	open_tag(x, "cell");
+	attr(x, "id", "0");
+	attr(x, "cpus", "0");
+	attrf(x, "memory", "%llu", (unsigned long long)(d->memory / 1024));
+	attr(x, "unit", "KiB");
+	close_tag(x);
+	close_tag(x);
+}
+
+/* On the exact target the day is always the same, and goes on with the guest's own time. */
+static void write_clock(struct xml *x, const struct domain_desc *d)
+{
+	if (!d->exact) {
+		empty_tag(x, "clock", "offset", "utc", NULL);
+		return;
+	}
+	open_tag(x, "clock");
+	attr(x, "offset", "absolute");
+	attr(x, "start", DOMAIN_EXACT_EPOCH);
+	empty_tag(x, "timer", "name", "rtc", "track", "guest", NULL);
+	close_tag(x);
+}
+
 static void write_cpu(struct xml *x, const struct domain_desc *d)
 {
 	open_tag(x, "features");
@@ -139,13 +189,15 @@ static void write_cpu(struct xml *x, const struct domain_desc *d)
 		close_tag(x);
 		if (d->cpu_feature)
 			empty_tag(x, "feature", "policy", "require", "name", d->cpu_feature, NULL);
+		if (d->exact)
+			write_numa(x, d);
 	} else {
 		attr(x, "mode", "host-passthrough");
 		attr(x, "check", "none");
 		attr(x, "migratable", "off");
 	}
 	close_tag(x);
-	empty_tag(x, "clock", "offset", "utc", NULL);
+	write_clock(x, d);
 }
 
 static void write_pci_address(struct xml *x, unsigned slot)
@@ -211,18 +263,60 @@ static void write_disk(struct xml *x, const struct domain_disk *disk, unsigned i
 	close_tag(x);
 }
 
+/*
+ * A file that the guest sees as its own memory: reads and writes are instructions and take
+ * no time of this host's. The file must be there for others when the guest is gone.
+ */
+static void write_nvdimm(struct xml *x, const struct target_volume *v)
+{
+	open_tag(x, "memory");
+	attr(x, "model", "nvdimm");
+	attr(x, "access", "shared");
+	open_tag(x, "source");
+	text_tag(x, "path", v->path);
+	/* Or libvirt has all of the file written before the start, which takes seconds. */
+	empty_tag(x, "pmem", NULL);
+	close_tag(x);
+	open_tag(x, "target");
+	open_tag(x, "size");
+	kib(x, v->bytes);
+	close_tag(x);
+	text_tag(x, "node", "0");
+	close_tag(x);
+	close_tag(x);
+}
+
+static void write_disks(struct xml *x, const struct domain_desc *d)
+{
+	for (unsigned i = 0; i < d->n_disks; i++) {
+		if (d->disks[i].volume.bus == VOLUME_NVDIMM)
+			write_nvdimm(x, &d->disks[i].volume);
+		else
+			write_disk(x, &d->disks[i], i);
+	}
+}
+
+static void write_channel(struct xml *x)
+{
+	open_tag(x, "channel");
+	attr(x, "type", "unix");
+	empty_tag(x, "target", "type", "virtio", "name", DOMAIN_CHANNEL, NULL);
+	close_tag(x);
+}
+
 static void write_devices(struct xml *x, const struct domain_desc *d)
 {
 	open_tag(x, "devices");
 	text_tag(x, "emulator", d->emulator);
 	empty_tag(x, "controller", "type", "usb", "model", "none", NULL);
-	open_tag(x, "controller");
-	attr(x, "type", "virtio-serial");
-	attr(x, "index", "0");
-	write_pci_address(x, SLOT_SERIAL);
-	close_tag(x);
-	for (unsigned i = 0; i < d->n_disks; i++)
-		write_disk(x, &d->disks[i], i);
+	if (!d->exact) {
+		open_tag(x, "controller");
+		attr(x, "type", "virtio-serial");
+		attr(x, "index", "0");
+		write_pci_address(x, SLOT_SERIAL);
+		close_tag(x);
+	}
+	write_disks(x, d);
 	/*
 	 * A pipe, because then QEMU itself writes the file: a console of type 'file' goes
 	 * through virtlogd, which throws its beginning away after some MiB.
@@ -232,10 +326,8 @@ static void write_devices(struct xml *x, const struct domain_desc *d)
 	empty_tag(x, "source", "path", d->console, NULL);
 	empty_tag(x, "target", "port", "0", NULL);
 	close_tag(x);
-	open_tag(x, "channel");
-	attr(x, "type", "unix");
-	empty_tag(x, "target", "type", "virtio", "name", DOMAIN_CHANNEL, NULL);
-	close_tag(x);
+	if (!d->exact)
+		write_channel(x);
 	empty_tag(x, "memballoon", "model", "none", NULL);
 	empty_tag(x, "panic", "model", "isa", NULL);
 	close_tag(x);
@@ -252,9 +344,32 @@ static void write_nvme(struct xml *x, const struct target_volume *v)
 	close_tag(x);
 }
 
+/*
+ * One instruction, one nanosecond, and idle time is skipped; what the machine draws at
+ * random (rdrand, the seed in the boot parameters) comes from the run's seed.
+ */
+static void write_icount(struct xml *x, const struct domain_exact *exact)
+{
+	char seed[16], smbios[64];
+
+	snprintf(seed, sizeof(seed), "%u", exact->seed);
+	snprintf(smbios, sizeof(smbios), "type=1,uuid=%s", exact->uuid);
+	open_tag(x, "qemu:commandline");
+	empty_tag(x, "qemu:arg", "value", "-icount", NULL);
+	empty_tag(x, "qemu:arg", "value", "shift=0,sleep=off", NULL);
+	empty_tag(x, "qemu:arg", "value", "-seed", NULL);
+	empty_tag(x, "qemu:arg", "value", seed, NULL);
+	empty_tag(x, "qemu:arg", "value", "-smbios", NULL);
+	empty_tag(x, "qemu:arg", "value", smbios, NULL);
+	close_tag(x);
+}
+
 static void write_qemu(struct xml *x, const struct domain_desc *d)
 {
 	unsigned n = 0;
+
+	if (d->exact)
+		write_icount(x, d->exact);
 
 	for (unsigned i = 0; i < d->n_disks; i++)
 		n += d->disks[i].volume.bus == VOLUME_NVME;
@@ -333,8 +448,19 @@ static int check(const struct domain_desc *d, struct lab_error *err)
 	if (!d->kvm && !d->cpu_model)
 		return lab_error_set(err, LAB_ERR_INVALID,
 				     "machine: without KVM the CPU model must be named");
+	if (d->exact && (d->vcpus != 1 || d->kvm))
+		return lab_error_set(err, LAB_ERR_INVALID,
+				     "machine: exact is one vCPU, without KVM");
 	for (unsigned i = 0; i < d->n_disks; i++) {
 		const char *serial = d->disks[i].volume.serial;
+
+		if (d->disks[i].volume.bus == VOLUME_NVDIMM &&
+		    (!d->exact || !d->disks[i].volume.bytes ||
+		     d->disks[i].volume.bytes % TARGET_NVDIMM_UNIT))
+			return lab_error_set(err, LAB_ERR_INVALID,
+					     "volume '%s': an NVDIMM is for exact machines and "
+					     "has whole units of 2 MiB",
+					     serial ? serial : "");
 
 		if (!is_serial(serial))
 			return lab_error_set(err, LAB_ERR_INVALID,
@@ -387,13 +513,16 @@ int domain_xml(const struct domain_desc *desc, char **ret_text, struct lab_error
  * no_timer_check: the kernel panics ("IO-APIC + timer doesn't work!") when a loaded host
  * delays the guest's first timer interrupts.
  */
-char *domain_cmdline(const char *variant)
+char *domain_cmdline(const char *target, const char *variant)
 {
+	const char *const more[] = {target, variant};
 	struct lab_buf line = LAB_BUF_INIT;
 
 	lab_buf_adds(&line, "console=ttyS0 loglevel=5 panic=-1 psi=1 delayacct"
 			    " random.trust_cpu=on no_timer_check");
-	if (variant && *variant)
-		lab_buf_addf(&line, " %s", variant);
+	for (size_t i = 0; i < LAB_COUNT(more); i++) {
+		if (more[i] && *more[i])
+			lab_buf_addf(&line, " %s", more[i]);
+	}
 	return lab_buf_take(&line);
 }

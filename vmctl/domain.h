@@ -21,7 +21,18 @@ struct domain_disk {
 	bool direct; /* the file system takes O_DIRECT: cache=none, aio=native; else writeback, threads */
 };
 
+/* Every day of the exact target begins here: 2026-01-01 00:00:00 UTC. */
+#define DOMAIN_EXACT_EPOCH "1767225600"
+
+/* What makes a domain's course depend on nothing but its inputs. */
+struct domain_exact {
+	uint32_t seed; /* of all that the machine draws at random */
+	/* That the guest sees, and gathers entropy from; the domain's own is of no account. */
+	char uuid[37];
+};
+
 struct domain_desc {
+	const struct domain_exact *exact; /* or NULL; wants one vCPU, no KVM */
 	const char *name;
 	const char *uuid; /* NULL: libvirt's choice */
 	const char *lab;  /* metadata */
@@ -51,7 +62,10 @@ struct domain_desc {
 int domain_xml(const struct domain_desc *desc, char **ret_text,
 	       struct lab_error *err) LAB_MUST_CHECK;
 
-/* Our part of every variant's command line, with the variant's part behind it; caller frees. */
-char *domain_cmdline(const char *variant);
+/*
+ * Our part of every variant's command line, with the target's and the variant's part (NULL:
+ * none) behind it; caller frees.
+ */
+char *domain_cmdline(const char *target, const char *variant);
 
 #endif

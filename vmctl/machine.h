@@ -11,5 +11,6 @@ struct machine {
 };
 
 extern const struct target target_live;
+extern const struct target target_exact;
 
 #endif

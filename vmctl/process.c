@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "vmctl/process.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/buf.h"
 #include "common/file.h"
+#include "common/mem.h"
 #include "common/num.h"
 #include "common/strv.h"
 
@@ -78,4 +80,33 @@ bool process_runs(pid_t pid, const char *program)
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
 	return pid > 0 && !lab_read_file(path, CMDLINE_CAP, &text, &ignored) && text.len &&
 	       !strcmp(text.data, program);
+}
+
+static bool has_argument(const struct lab_buf *cmdline, const char *start)
+{
+	for (size_t i = 0; i < cmdline->len; i += strlen(cmdline->data + i) + 1) {
+		if (lab_starts_with(cmdline->data + i, start))
+			return true;
+	}
+	return false;
+}
+
+pid_t process_of_guest(const char *name)
+{
+	LAB_CLEANUP(free) char *start = lab_asprintf("guest=%s,", name);
+	LAB_CLEANUP(dir) DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	uint64_t pid;
+
+	while (dir && (entry = readdir(dir))) {
+		LAB_CLEANUP(buf) struct lab_buf cmdline = LAB_BUF_INIT;
+		LAB_CLEANUP(free) char *path = lab_asprintf("/proc/%s/cmdline", entry->d_name);
+
+		if (lab_parse_u64(entry->d_name, &pid, NULL) ||
+		    lab_read_file(path, CMDLINE_CAP, &cmdline, NULL) || !cmdline.len)
+			continue;
+		if (has_argument(&cmdline, start))
+			return (pid_t)pid;
+	}
+	return 0;
 }

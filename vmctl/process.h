@@ -18,5 +18,7 @@ bool process_is(pid_t pid, uint64_t started);
 int process_user(pid_t pid, uid_t *ret_uid) LAB_MUST_CHECK;
 /* Was it started as `program` (its argv[0])? */
 bool process_runs(pid_t pid, const char *program);
+/* The QEMU that was started for the domain `name`, 0 when there is none. */
+pid_t process_of_guest(const char *name);
 
 #endif

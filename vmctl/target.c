@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "vmctl/target.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/buf.h"
@@ -9,6 +10,7 @@
 
 static const struct target *const targets[] = {
 	&target_live,
+	&target_exact,
 	NULL,
 };
 
@@ -31,6 +33,15 @@ int target_find(const char *name, const struct target **ret, struct lab_error *e
 	}
 	return lab_error_set(err, LAB_ERR_NOT_FOUND, "no target '%s'; there is %s", name,
 			     known.data);
+}
+
+void target_serial(const struct target *target, unsigned index, const char *name,
+		   char out[TARGET_SERIAL])
+{
+	if (target->serial)
+		target->serial(index, name, out);
+	else
+		snprintf(out, TARGET_SERIAL, "%s", name);
 }
 
 const char *machine_stop_name(enum machine_stop stop)
@@ -78,6 +89,12 @@ int machine_next_event(struct machine *machine, int timeout_ms, struct machine_e
 {
 	*ret = (struct machine_event){.kind = MACHINE_TIMEOUT};
 	return machine->target->next_event(machine, timeout_ms, ret, err);
+}
+
+void machine_halt(struct machine *machine)
+{
+	if (machine->target->halt)
+		machine->target->halt(machine);
 }
 
 int machine_collect(struct machine *machine, json_t **ret_facts, struct lab_error *err)

@@ -25,7 +25,11 @@ struct hypervisor;
 struct machine;
 
 enum volume_format { VOLUME_RAW, VOLUME_QCOW2 };
-enum volume_bus { VOLUME_VIRTIO, VOLUME_NVME };
+enum volume_bus { VOLUME_VIRTIO, VOLUME_NVME, VOLUME_NVDIMM };
+
+#define TARGET_SERIAL 21 /* 20 characters and the NUL */
+#define TARGET_INSTRUCTIONS "instructions"
+#define TARGET_NVDIMM_UNIT (2u << 20) /* bytes */
 
 /* A disk of the machine, made by the caller before machine_prepare. */
 struct target_volume {
@@ -52,7 +56,8 @@ struct target_job {
 	const char *kernel;	       /* absolute path of the bzImage */
 	const char *initramfs;	       /* absolute path */
 	const char *cmdline;	       /* the variant's part, appended to ours; NULL or "": none */
-	const char *uuid;	       /* NULL: random */
+	const char *uuid;	       /* NULL: random, or the target's choice */
+	uint64_t seed;		       /* of the run, for targets whose machines have no chance */
 	const char *cpu_model;	       /* NULL: the target's choice */
 	uint64_t memory;	       /* bytes, a multiple of 1 MiB */
 	unsigned vcpus;
@@ -96,10 +101,16 @@ struct target_caps {
 	bool streams;	       /* messages come while it runs; else only after it has stopped */
 	bool requests;	       /* machine_send works */
 	bool heartbeats;       /* silence means a hang */
-	const char *time_unit; /* "s"; instructions for targets whose time is counted */
+	const char *time_unit; /* "s"; TARGET_INSTRUCTIONS: its clock counts them, one a ns */
 	unsigned max_vcpus;    /* 0: no limit of ours */
 	bool needs_kvm;	       /* without KVM it needs allow_emulated */
 	bool local;	       /* a machine on this host's hypervisor: kernel runs from our files */
+	bool slow;	       /* always emulated: deadlines are stretched */
+	/*
+	 * Equal inputs give equal frames. Its disks are NVDIMMs (raw files in units of 2 MiB),
+	 * the job is in the initramfs, and the seed of the run decides the rest.
+	 */
+	bool exact;
 	/* "CONFIG_X=y": what a kernel must have to run here; NULL-terminated. */
 	const char *const *required_config;
 };
@@ -109,12 +120,15 @@ struct target {
 	const char *name;
 	const char *help; /* one line */
 	struct target_caps caps;
+	/* By what serial the guest knows volume `index`; NULL: by the one it was given. */
+	void (*serial)(unsigned index, const char *name, char out[TARGET_SERIAL]);
 	int (*prepare)(const struct target_job *job, const struct kvm_result *probe,
 		       struct machine **ret, struct lab_error *err);
 	int (*start)(struct machine *machine, struct lab_error *err);
 	int (*send)(struct machine *machine, const json_t *msg, struct lab_error *err);
 	int (*next_event)(struct machine *machine, int timeout_ms, struct machine_event *ret,
 			  struct lab_error *err);
+	void (*halt)(struct machine *machine); /* NULL: there is nothing to hear afterwards */
 	int (*collect)(struct machine *machine, json_t **ret_facts, struct lab_error *err);
 	void (*destroy)(struct machine *machine); /* frees it, too */
 	bool (*emulated)(const struct machine *machine);
@@ -124,6 +138,10 @@ struct target {
 const struct target *const *target_list(void);
 /* The part of `name` before a colon names the target. The error lists those that exist. */
 int target_find(const char *name, const struct target **ret, struct lab_error *err) LAB_MUST_CHECK;
+
+/* What the job must call volume `index` of a machine. */
+void target_serial(const struct target *target, unsigned index, const char *name,
+		   char out[TARGET_SERIAL]);
 
 /*
  * Checks everything that can be checked without starting: KVM or the permission to
@@ -148,6 +166,11 @@ int machine_send(struct machine *machine, const json_t *msg, struct lab_error *e
  */
 int machine_next_event(struct machine *machine, int timeout_ms, struct machine_event *ret,
 		       struct lab_error *err) LAB_MUST_CHECK;
+/*
+ * Ends a machine whose time is over. Of a target that does not stream, what it had to say
+ * comes from machine_next_event now, up to MACHINE_STOPPED.
+ */
+void machine_halt(struct machine *machine);
 /*
  * Facts of the run as a JSON object (caller's reference), best after MACHINE_STOPPED:
  * target, emulated, qemu, machine, command_line, domain_xml, host (before, after),

@@ -335,6 +335,11 @@ static void destroy(struct vm *vm)
 	process_gone(vm, DYING_MS);
 }
 
+void vm_halt(struct vm *vm)
+{
+	destroy(vm);
+}
+
 void vm_free(struct vm *vm)
 {
 	if (!vm)

@@ -27,6 +27,8 @@ int vm_wake_fd(const struct vm *vm); /* readable when vm_ended is worth asking *
 
 /* Has it ended, and how? `text` gets words for a person. */
 bool vm_ended(struct vm *vm, enum machine_stop *ret_stop, char *text, size_t size);
+/* Ends it now; how it ended is for the caller to say. */
+void vm_halt(struct vm *vm);
 /* Destroys it if it still runs; as fast as it goes. NULL is fine. */
 void vm_free(struct vm *vm);
 LAB_DEFINE_CLEANUP(vm, struct vm, vm_free)

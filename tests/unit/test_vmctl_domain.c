@@ -68,7 +68,7 @@ static void check(const char *name, const struct domain_desc *desc)
 
 static void test_live(void **state)
 {
-	LAB_CLEANUP(free) char *cmdline = domain_cmdline(NULL);
+	LAB_CLEANUP(free) char *cmdline = domain_cmdline(NULL, NULL);
 	struct domain_desc kvm1 = base(true, 1, cmdline), kvm2 = base(true, 2, cmdline);
 	struct domain_desc tcg1 = base(false, 1, cmdline), tcg2 = base(false, 2, cmdline);
 
@@ -85,7 +85,7 @@ static void test_live(void **state)
  */
 static void test_cloud(void **state)
 {
-	LAB_CLEANUP(free) char *cmdline = domain_cmdline("foo=\"<a> & 'b'\"");
+	LAB_CLEANUP(free) char *cmdline = domain_cmdline(NULL, "foo=\"<a> & 'b'\"");
 
 	(void)state;
 	for (unsigned vcpus = 1; vcpus <= 2; vcpus++) {
@@ -146,8 +146,8 @@ static void test_refused(void **state)
 
 static void test_cmdline(void **state)
 {
-	LAB_CLEANUP(free) char *none = domain_cmdline("");
-	LAB_CLEANUP(free) char *more = domain_cmdline("slab_nomerge");
+	LAB_CLEANUP(free) char *none = domain_cmdline("", "");
+	LAB_CLEANUP(free) char *more = domain_cmdline(NULL, "slab_nomerge");
 
 	(void)state;
 	assert_non_null(strstr(none, "console=ttyS0"));
