@@ -79,7 +79,7 @@ void agent_send(struct agent *agent, json_t *msg)
 
 	if (!agent->cut && frame_encode(msg, &frame, &err) < 0)
 		agent_say(agent, "%s", err.text);
-	else if (!agent->cut && lab_write_all(agent->channel.out, frame.data, frame.len, &err) < 0)
+	else if (!agent->cut && channel_write(&agent->channel, frame.data, frame.len, &err) < 0)
 		lose_channel(agent, err.text);
 	json_decref(msg);
 }
@@ -236,16 +236,40 @@ void agent_poll(struct agent *agent, struct pollfd *fds, size_t n, int timeout_m
 	do_due(agent);
 }
 
+/* A job that came with the machine; what is wrong with it is its end. */
+static void take_job_file(struct agent *agent)
+{
+	LAB_CLEANUP(buf) struct lab_buf text = LAB_BUF_INIT;
+	json_auto_t *json = NULL;
+	struct lab_error err;
+
+	if (!agent->job_file)
+		return;
+	if (lab_read_file(agent->job_file, FRAME_MAX, &text, &err) == 0) {
+		json = json_loadb(text.data ? text.data : "", text.len, 0, NULL);
+		if (job_from_json(json, &agent->job, &err) == 0 &&
+		    job_run_check(&agent->job, &err) == 0) {
+			agent->has_job = agent->job_waits = true;
+			return;
+		}
+	}
+	agent_send(agent, message_make_done((int64_t)lab_now_ns(), MESSAGE_ERR_JOB, err.text));
+	agent->stop = true;
+}
+
 void agent_run(struct agent *agent)
 {
 	agent_send(agent, hello_make(agent->sysroot));
 	agent->next_beat_ms = lab_now_ms() + BEAT_MS;
 	if (agent->init)
 		init_settle(agent);
+	take_job_file(agent);
 	while (!agent->stop) {
 		if (agent->job_waits) {
 			agent->job_waits = false;
 			job_run(agent, &agent->job);
+			/* Nobody is there who could ask for more. */
+			agent->stop = agent->stop || agent->job_file;
 			continue;
 		}
 		agent_poll(agent, NULL, 0, -1);

@@ -32,6 +32,7 @@ struct agent {
 	struct progress progress;
 	struct sampler sampler;
 	struct lab_strv missing; /* what was said to be unavailable */
+	const char *job_file;	 /* the job is in this file, nobody sends one; or NULL */
 	bool has_job;		 /* one was accepted, now or before */
 	bool job_waits;
 	struct job job;

@@ -8,23 +8,33 @@
  */
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/err.h"
 
 struct channel {
-	int in;	 /* to be polled and read; -1: nobody ever asks us anything */
-	int out; /* written to in whole frames, blocking */
+	int in;		       /* to be polled and read; -1: nobody ever asks us anything */
+	int out;	       /* for channel_write */
+	struct outbox *outbox; /* NULL: a stream */
 };
+
+#define CHANNEL_INIT         \
+	{                    \
+		-1, -1, NULL \
+	}
 
 /* `sysroot` is where /sys is looked for; "" for the machine's own. Waits for a virtio port. */
 int channel_open(const char *spec, const char *sysroot, struct channel *ret_channel,
 		 struct lab_error *err) LAB_MUST_CHECK;
+/* Whole frames; blocks. */
+int channel_write(struct channel *channel, const void *data, size_t len,
+		  struct lab_error *err) LAB_MUST_CHECK;
 void channel_close(struct channel *channel);
 
 /* Path of the device of the virtio port called `name`, or NULL while there is none; caller frees. */
 char *channel_virtio_path(const char *sysroot, const char *name);
 
-/* "fd:N, unix:PATH, stdio, virtio:NAME"; for the usage text. */
+/* "fd:N, unix:PATH, stdio, virtio:NAME, ..."; for the usage text. */
 const char *channel_kinds(void);
 
 #endif

@@ -15,6 +15,7 @@
 #include "common/num.h"
 #include "common/strv.h"
 
+#define NFIT "nfit-"
 #define SECTOR 512 /* unit of /sys/block/X/size, whatever the disk's own is */
 
 char *disk_read_attribute(const char *dir, const char *name)
@@ -64,6 +65,31 @@ static bool has_serial(const char *dir, const char *serial)
 	return false;
 }
 
+/* "nmem0,0,67108864,0": the NVDIMM under the region that the pmem disk is in. */
+static char *nvdimm_of(const char *dir)
+{
+	char *mapping = disk_read_attribute(dir, "device/../mapping0");
+
+	if (mapping)
+		mapping[strcspn(mapping, ",")] = '\0';
+	return mapping;
+}
+
+/* "nfit-" and the digits of the NFIT's number of the module, which tells its slot. */
+static bool has_nfit_serial(const char *sysroot, const char *dir, const char *serial)
+{
+	LAB_CLEANUP(free) char *nvdimm = nvdimm_of(dir);
+	LAB_CLEANUP(free) char *path = NULL;
+	LAB_CLEANUP(free) char *value = NULL;
+
+	if (!nvdimm || !lab_starts_with(serial, NFIT))
+		return false;
+	path = lab_asprintf("%s/sys/bus/nd/devices/%s/nfit", sysroot, nvdimm);
+	value = disk_read_attribute(path, "serial");
+	return value && lab_starts_with(value, "0x") &&
+	       strcmp(value + strlen("0x"), serial + strlen(NFIT)) == 0;
+}
+
 char *disk_by_serial(const char *sysroot, const char *serial)
 {
 	LAB_CLEANUP(free) char *block = lab_asprintf("%s/sys/block", sysroot);
@@ -73,13 +99,16 @@ char *disk_by_serial(const char *sysroot, const char *serial)
 	while (dir && (entry = readdir(dir))) {
 		LAB_CLEANUP(free) char *disk = NULL;
 
-		/* Only these two carry serials; the others are many and cost a look each. */
-		if (!lab_starts_with(entry->d_name, "vd") &&
-		    !lab_starts_with(entry->d_name, "nvme"))
-			continue;
 		disk = lab_path_join(block, entry->d_name);
-		if (has_serial(disk, serial))
-			return lab_strdup(entry->d_name);
+		/* The others carry no serials, are many, and cost a look each. */
+		if (lab_starts_with(entry->d_name, "pmem")) {
+			if (has_nfit_serial(sysroot, disk, serial))
+				return lab_strdup(entry->d_name);
+		} else if (lab_starts_with(entry->d_name, "vd") ||
+			   lab_starts_with(entry->d_name, "nvme")) {
+			if (has_serial(disk, serial))
+				return lab_strdup(entry->d_name);
+		}
 	}
 	return NULL;
 }

@@ -13,6 +13,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/strv.h"
+#include "guest-agent/delay.h"
 #include "guest-agent/disk.h"
 #include "protocol/message.h"
 
@@ -138,6 +139,19 @@ struct devices {
 	struct lab_strv mounts, swaps;
 };
 
+static int put_under_delay(const struct job_disk *disk, char **path, struct lab_error *err)
+{
+	char *slow;
+
+	if (!disk->delay_ms)
+		return 0;
+	if (delay_create(disk->serial, *path, disk->delay_ms, &slow, err) < 0)
+		return -1;
+	free(*path);
+	*path = slow;
+	return 0;
+}
+
 /* Drives come up in their own time; meanwhile requests are answered and hearts beat. */
 static int wait_for_disk(struct agent *agent, const struct job_disk *disk, char **ret_path,
 			 struct lab_error *err)
@@ -152,7 +166,7 @@ static int wait_for_disk(struct agent *agent, const struct job_disk *disk, char 
 		}
 		agent_poll(agent, NULL, 0, 1);
 	}
-	return 0;
+	return agent->init ? put_under_delay(disk, ret_path, err) : 0;
 }
 
 static int find_all(struct agent *agent, const struct job *job, struct devices *found,

@@ -124,7 +124,12 @@ int init_begin(struct agent *agent, struct lab_error *err)
 	channel = init_parameter(cmdline.data ? cmdline.data : "", "channel");
 	if (!channel)
 		channel = lab_strdup("virtio:" MESSAGE_CHANNEL);
-	modules_load(agent, port_is_there, port);
+	if (access(JOB_FILE, F_OK) == 0)
+		agent->job_file = JOB_FILE;
+	if (lab_starts_with(channel, "virtio:"))
+		modules_load(agent, port_is_there, port);
+	else
+		modules_load(agent, NULL, NULL);
 	return channel_open(channel, "", &agent->channel, err);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/clock.h"
 #include "common/mem.h"
@@ -92,13 +93,24 @@ static void send_phase(struct agent *agent, const struct job_phase *phase, bool 
 								     (int64_t)lab_now_ns()}));
 }
 
+static void wait_as_told(const struct job *job)
+{
+	const struct timespec span = {(time_t)(job->wait_ns / 1000000000),
+				      (long)(job->wait_ns % 1000000000)};
+
+	if (job->wait_ns)
+		nanosleep(&span, NULL);
+}
+
 static void run_phase(struct agent *agent, const struct job *job, const struct job_phase *phase,
 		      struct verdict *verdict)
 {
 	bool measured = strcmp(phase->name, JOB_PHASE_RUN) == 0;
 
-	if (measured)
+	if (measured) {
+		wait_as_told(job);
 		send_snapshots(agent, job, false);
+	}
 	send_phase(agent, phase, false);
 	if (measured)
 		sampler_start(&agent->sampler, agent);

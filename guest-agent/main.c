@@ -11,18 +11,19 @@
 #include "guest-agent/init.h"
 #include "guest-agent/spawn.h"
 
-enum { OPT_CHANNEL = 256, OPT_SYSROOT, OPT_NO_INIT, OPT_VERSION };
+enum { OPT_CHANNEL = 256, OPT_SYSROOT, OPT_JOB, OPT_NO_INIT, OPT_VERSION };
 
 struct options {
 	const char *channel;
 	const char *sysroot;
+	const char *job;
 	bool no_init;
 };
 
 static void usage(FILE *to)
 {
 	fprintf(to,
-		"usage: labctl-agent --no-init --channel CHANNEL [--sysroot DIR]\n"
+		"usage: labctl-agent --no-init --channel CHANNEL [--sysroot DIR] [--job FILE]\n"
 		"\n"
 		"Runs inside a machine under test and does what labctl asks it to. As PID 1 of an\n"
 		"initramfs it takes no options and speaks on virtio port " MESSAGE_CHANNEL ".\n"
@@ -30,6 +31,7 @@ static void usage(FILE *to)
 		"  --no-init          ordinary process: no mounts, no swap, no power off\n"
 		"  --channel CHANNEL  %s\n"
 		"  --sysroot DIR      where /proc and /sys are read from\n"
+		"  --job FILE         do this job and end, instead of waiting for one\n"
 		"  -h, --help         this text\n"
 		"  --version          version and build id\n",
 		channel_kinds());
@@ -41,6 +43,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 	static const struct option known[] = {
 		{"channel", required_argument, NULL, OPT_CHANNEL},
 		{"sysroot", required_argument, NULL, OPT_SYSROOT},
+		{"job", required_argument, NULL, OPT_JOB},
 		{"no-init", no_argument, NULL, OPT_NO_INIT},
 		{"version", no_argument, NULL, OPT_VERSION},
 		{"help", no_argument, NULL, 'h'},
@@ -56,6 +59,9 @@ static int parse_options(int argc, char **argv, struct options *options)
 			break;
 		case OPT_SYSROOT:
 			options->sysroot = optarg;
+			break;
+		case OPT_JOB:
+			options->job = optarg;
 			break;
 		case OPT_NO_INIT:
 			options->no_init = true;
@@ -101,6 +107,7 @@ static int run_as_process(struct agent *agent, const struct options *options)
 	agent->sysroot =
 		options->sysroot && strcmp(options->sysroot, "/") != 0 ? options->sysroot : "";
 	agent->console = STDERR_FILENO;
+	agent->job_file = options->job;
 	spawn_adopt_orphans();
 	if (agent_init(agent, &err) < 0 ||
 	    channel_open(options->channel, agent->sysroot, &agent->channel, &err) < 0) {
@@ -115,7 +122,8 @@ static int run_as_process(struct agent *agent, const struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct agent agent = {.sysroot = "", .channel = {-1, -1}, .signal_fd = -1, .console = -1};
+	struct agent agent = {
+		.sysroot = "", .channel = CHANNEL_INIT, .signal_fd = -1, .console = -1};
 	struct options options = {NULL};
 	int rc;
 

@@ -27,6 +27,10 @@ static const struct {
 	{"crc32c_generic", NULL},
 	{"ext4", "the root file system"},
 	{"pvpanic_mmio", NULL}, /* also the one behind the ISA device's ACPI name */
+	/* The disks of the exact target, where there are none otherwise. */
+	{"nfit", NULL},
+	{"nd_pmem", NULL},
+	{"dm_delay", NULL},
 };
 
 /* One line of modules.dep. */

@@ -23,6 +23,7 @@
  * before and after it. Phases run in order. A step that fails and is not optional
  * ends its phase and the job; of what follows only JOB_PHASE_CLEANUP still runs.
  */
+#define JOB_FILE "/job.json" /* in an initramfs: what a machine that nobody speaks to does */
 #define JOB_PHASE_RUN "run"
 #define JOB_PHASE_CLEANUP "cleanup"
 
@@ -33,6 +34,8 @@
 struct job_disk {
 	char *serial;
 	uint64_t bytes; /* its exact size, checked before anything touches it; 0: any */
+	/* Put under dm-delay with this delay of every read and write, ms; 0: used as it is. */
+	unsigned delay_ms;
 };
 
 struct job_mount {
@@ -83,6 +86,7 @@ struct job_phase {
 struct job {
 	char *run; /* "7.41" */
 	uint64_t seed;
+	uint64_t wait_ns; /* slept before the run phase, so that boots differ in their alignment */
 	struct job_mount root; /* .path is unused; no serial: stay where we are (no root switch) */
 	struct job_mount *mounts;
 	size_t n_mounts, cap_mounts;

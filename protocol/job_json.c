@@ -12,6 +12,8 @@
 #define ARG_MAX_BYTES (64u << 10)
 #define PATH_MAX_BYTES 1024
 #define VALUE_MAX_BYTES 4096
+#define DELAY_MAX_MS 10000
+#define WAIT_MAX_NS 1000000000
 #define TIME_MAX_MS (30ll * 24 * 3600 * 1000)
 
 static int invalid(struct lab_error *err, const char *what)
@@ -47,6 +49,7 @@ static json_t *disk_json(const struct job_disk *disk)
 
 	put_str(obj, "serial", disk->serial);
 	put(obj, "bytes", json_integer((json_int_t)disk->bytes));
+	put(obj, "delay_ms", json_integer(disk->delay_ms));
 	return obj;
 }
 
@@ -125,6 +128,7 @@ int job_to_json(const struct job *job, json_t **ret_json, struct lab_error *err)
 		json_array_append_new(phases, phase_json(&job->phases[i]));
 	put_str(obj, "run", job->run);
 	put(obj, "seed", field_make_u64(job->seed));
+	put(obj, "wait_ns", json_integer((json_int_t)job->wait_ns));
 	put(obj, "root", job->root.disk.serial ? mount_json(&job->root, true) : json_null());
 	put(obj, "mounts", mounts);
 	put(obj, "swaps", swaps);
@@ -198,18 +202,20 @@ static int read_names(const json_t *obj, const char *key, struct lab_strv *ret,
 static int read_disk(const json_t *obj, struct job_disk *ret, struct lab_error *err)
 {
 	const char *serial;
-	int64_t bytes;
+	int64_t bytes, delay;
 
 	if (!json_is_object(obj))
 		return invalid(err, "a disk is an object");
 	if (field_str(obj, "serial", 1, JOB_SERIAL_MAX, &serial, err) < 0 ||
-	    field_int(obj, "bytes", 0, INT64_MAX, &bytes, err) < 0)
+	    field_int(obj, "bytes", 0, INT64_MAX, &bytes, err) < 0 ||
+	    field_int(obj, "delay_ms", 0, DELAY_MAX_MS, &delay, err) < 0)
 		return -1;
 	if (!field_is_name(serial))
 		return lab_error_set(err, LAB_ERR_INVALID, "serial '%s' is not a plain name",
 				     serial);
 	ret->serial = lab_strdup(serial);
 	ret->bytes = (uint64_t)bytes;
+	ret->delay_ms = (unsigned)delay;
 	return 0;
 }
 
@@ -397,14 +403,17 @@ static int read_phases(const json_t *obj, struct job *ret, struct lab_error *err
 int job_from_json(const json_t *json, struct job *ret_job, struct lab_error *err)
 {
 	LAB_CLEANUP(job) struct job job = JOB_INIT;
+	int64_t wait;
 
 	if (!json_is_object(json))
 		return lab_error_set(err, LAB_ERR_INVALID, "job: is not an object");
 	if (read_name(json, "run", &job.run, err) < 0 ||
-	    field_u64(json, "seed", &job.seed, err) < 0 || read_mounts(json, &job, err) < 0 ||
-	    read_settings(json, &job, err) < 0 || read_collect(json, &job.collect, err) < 0 ||
-	    read_phases(json, &job, err) < 0)
+	    field_u64(json, "seed", &job.seed, err) < 0 ||
+	    field_int(json, "wait_ns", 0, WAIT_MAX_NS, &wait, err) < 0 ||
+	    read_mounts(json, &job, err) < 0 || read_settings(json, &job, err) < 0 ||
+	    read_collect(json, &job.collect, err) < 0 || read_phases(json, &job, err) < 0)
 		return lab_error_wrap(err, "job");
+	job.wait_ns = (uint64_t)wait;
 	*ret_job = job;
 	job = (struct job)JOB_INIT;
 	return 0;

@@ -20,9 +20,11 @@ static void fill(struct job *job)
 
 	job->run = lab_strdup("7.41");
 	job->seed = UINT64_MAX;
+	job->wait_ns = 1234567;
 	job_set_root(job, "root", 2147483648, "ext4", "noatime");
 	job_add_mount(job, "data", 1073741824, "/srv/data", "ext4", NULL);
 	job_add_swap(job, "swap", 268435456);
+	job->swaps[0].disk.delay_ms = 1;
 	job_add_setting(job, JOB_SYSCTL, "vm.swappiness", "60");
 	job_add_setting(job, JOB_WRITE, "/sys/kernel/mm/lru_gen/enabled", "y");
 	job->collect.interval_ms = 1000;
@@ -93,6 +95,9 @@ static const struct {
 	{"root.serial", "\"123456789012345678901\"", "too long"},
 	{"root.bytes", "-1", "out of range"},
 	{"root.bytes", "1.5", "not an integer"},
+	{"root.delay_ms", "10001", "out of range"},
+	{"wait_ns", "-1", "out of range"},
+	{"wait_ns", NULL, "is missing"},
 	{"root.fstype", "\"\"", "is empty"},
 	{"mounts.0.path", "\"srv\"", "not absolute"},
 	{"mounts.0.path", "\"/srv/../etc\"", "not absolute"},
