@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/rng.h"
 #include "experiments/facts.h"
 #include "experiments/resolve.h"
 #include "experiments/talk.h"
@@ -20,9 +21,19 @@
 /* How often the loop looks up from waiting: for the user's wish to stop and for the display. */
 #define BOOT_TICK_MS 200
 
-static const char *const volume_files[] = {"root.qcow2", "data.img", "swap.img"};
+/* The exact target's disks answer after this time: a modelled constant. */
+enum { EXACT_DELAY_MS = 1, EXACT_WAIT_NS = 20000000 };
+
+enum { ROOT, DATA, SWAP, N_VOLUMES };
+
+static const char *const volume_files[N_VOLUMES] = {"root.img", "data.img", "swap.img"};
+#define OVERLAY "root.qcow2"
+/* The initramfs with the job in it, where nothing is sent to the machine. */
+#define JOB_INITRAMFS "initramfs.cpio"
+static const char *const made_files[] = {"root.img", OVERLAY, "data.img", "swap.img",
+					 JOB_INITRAMFS};
 /* What a machine whose owner was killed leaves beside them. */
-static const char *const stray_files[] = {"console.in", "console.out"};
+static const char *const stray_files[] = {"console.in", "console.out", "outbox.img"};
 
 /* One run on its way. */
 struct boot {
@@ -33,9 +44,10 @@ struct boot {
 	struct run_status *status;
 	char *name; /* "7.41" */
 	char *cmdline;
+	char *initramfs; /* with the job in it, or NULL */
 	struct job job;
-	char *paths[LAB_COUNT(volume_files)];
-	struct target_volume volumes[LAB_COUNT(volume_files)];
+	char *paths[N_VOLUMES];
+	struct target_volume volumes[N_VOLUMES];
 	unsigned n_volumes;
 	unsigned steps; /* of the job */
 	struct target_job target;
@@ -59,7 +71,7 @@ static void remove_files(const char *dir, const char *const *names, size_t n)
 
 void boot_remove_volumes(const char *dir)
 {
-	remove_files(dir, volume_files, LAB_COUNT(volume_files));
+	remove_files(dir, made_files, LAB_COUNT(made_files));
 }
 
 void boot_remove_leftovers(const char *dir)
@@ -78,16 +90,20 @@ static void show(struct boot *b, const char *phase)
 		progress->status(progress->ctx, b->status);
 }
 
-static void add_volume(struct boot *b, const char *serial, size_t file, enum volume_bus bus,
-		       uint64_t bytes)
+static void add_volume(struct boot *b, const char *serial, size_t file, uint64_t bytes)
 {
-	b->paths[file] = lab_path_join(b->run->dir, volume_files[file]);
+	bool exact = b->setup->target->caps.exact;
+	bool overlay = file == ROOT && !exact;
+
+	b->paths[file] = lab_path_join(b->run->dir, overlay ? OVERLAY : volume_files[file]);
 	b->volumes[b->n_volumes++] = (struct target_volume){
 		.serial = serial,
 		.path = b->paths[file],
-		.format = file ? VOLUME_RAW : VOLUME_QCOW2,
-		.backing = file ? NULL : b->setup->root,
-		.bus = bus,
+		.format = overlay ? VOLUME_QCOW2 : VOLUME_RAW,
+		.backing = overlay ? b->setup->root : NULL,
+		.bus = exact	      ? VOLUME_NVDIMM
+		       : file == ROOT ? VOLUME_VIRTIO
+				      : VOLUME_NVME,
 		.bytes = bytes,
 	};
 }
@@ -96,22 +112,55 @@ static void add_volume(struct boot *b, const char *serial, size_t file, enum vol
 static int make_volumes(struct boot *b, struct lab_error *err)
 {
 	const struct setup *s = b->setup;
+	bool exact = s->target->caps.exact;
 
 	boot_remove_volumes(b->run->dir);
-	add_volume(b, "root", 0, VOLUME_VIRTIO, s->root_bytes);
-	if (s->stages->overlay(s->root, b->paths[0], err))
+	add_volume(b, "root", ROOT, s->root_bytes);
+	if (exact ? s->stages->copy(s->root, b->paths[ROOT], err)
+		  : s->stages->overlay(s->root, b->paths[ROOT], err))
 		return -1;
 	if (s->preset->data) {
-		add_volume(b, "data", 1, VOLUME_NVME, s->preset->data);
-		if (s->stages->ext4(b->paths[1], s->preset->data, "data", NULL, err))
+		add_volume(b, "data", DATA, s->preset->data);
+		if (s->stages->ext4(b->paths[DATA], s->preset->data, "data", NULL, err))
 			return -1;
 	}
 	if (s->preset->swap) {
-		add_volume(b, "swap", 2, VOLUME_NVME, s->preset->swap);
-		if (s->stages->swap(b->paths[2], s->preset->swap, NULL, err))
+		add_volume(b, "swap", SWAP, s->preset->swap);
+		if (s->stages->swap(b->paths[SWAP], s->preset->swap, NULL, err))
 			return -1;
 	}
 	return 0;
+}
+
+/* What each disk of the job is called in the guest, in the order of the volumes. */
+static void add_disks(struct boot *b)
+{
+	const struct setup *s = b->setup;
+	unsigned delay = s->target->caps.exact && !s->experiment->sync_storage ? EXACT_DELAY_MS : 0;
+	char serial[TARGET_SERIAL];
+
+	for (unsigned i = 0; i < b->n_volumes; i++) {
+		const struct target_volume *v = &b->volumes[i];
+
+		target_serial(s->target, i, v->serial, serial);
+		if (v->path == b->paths[ROOT]) {
+			job_set_root(&b->job, serial, v->bytes, "ext4", NULL);
+		} else if (v->path == b->paths[DATA]) {
+			job_add_mount(&b->job, serial, v->bytes, "/data", "ext4", NULL);
+			b->job.mounts[b->job.n_mounts - 1].disk.delay_ms = delay;
+		} else {
+			job_add_swap(&b->job, serial, v->bytes);
+			b->job.swaps[b->job.n_swaps - 1].disk.delay_ms = delay;
+		}
+	}
+}
+
+static uint64_t draw_wait(uint64_t seed)
+{
+	struct lab_rng rng;
+
+	lab_rng_seed(&rng, seed);
+	return lab_rng_below(&rng, EXACT_WAIT_NS);
 }
 
 static int make_job(struct boot *b, struct lab_error *err)
@@ -119,24 +168,31 @@ static int make_job(struct boot *b, struct lab_error *err)
 	LAB_CLEANUP(free) char *path = lab_path_join(b->run->dir, "job.json");
 	LAB_CLEANUP(free) char *text = NULL;
 	const struct setup *s = b->setup;
+	bool exact = s->target->caps.exact;
 	json_auto_t *json = NULL;
 
 	if (resolve_job(&b->what, s->stretch, &b->job, err))
 		return -1;
 	free(b->job.run);
-	b->job.run = lab_strdup(b->name);
+	/* It is in the machine's memory: the same run must be the same bytes in every campaign. */
+	b->job.run = lab_strdup(exact ? "exact" : b->name);
 	b->job.seed = b->run->seed;
-	job_set_root(&b->job, "root", s->root_bytes, "ext4", NULL);
-	if (s->preset->data)
-		job_add_mount(&b->job, "data", s->preset->data, "/data", "ext4", NULL);
-	if (s->preset->swap)
-		job_add_swap(&b->job, "swap", s->preset->swap);
+	if (exact)
+		b->job.wait_ns = draw_wait(b->run->seed);
+	add_disks(b);
 	for (size_t i = 0; i < b->job.n_phases; i++)
 		b->steps += (unsigned)b->job.phases[i].n_steps;
 	if (job_to_json(&b->job, &json, err))
 		return -1;
 	text = json_dumps(json, JSON_INDENT(1));
-	return lab_write_file(path, text, strlen(text), 0644, err);
+	hash_bytes(text, strlen(text), b->facts.job_hash);
+	if (lab_write_file(path, text, strlen(text), 0644, err))
+		return -1;
+	if (s->target->caps.requests)
+		return 0;
+	b->initramfs = lab_path_join(b->run->dir, JOB_INITRAMFS);
+	return s->stages->initramfs_append(b->kernel->initramfs_path, JOB_FILE + 1, text,
+					   b->initramfs, err);
 }
 
 static void warned(void *ctx, const char *text)
@@ -158,7 +214,8 @@ static int prepare_machine(struct boot *b, struct lab_error *err)
 		.connect = s->request->connect,
 		.hypervisor = s->hypervisor,
 		.kernel = b->kernel->bzimage,
-		.initramfs = b->kernel->initramfs_path,
+		.initramfs = b->initramfs ? b->initramfs : b->kernel->initramfs_path,
+		.seed = b->run->seed,
 		.cmdline = b->cmdline,
 		.cpu_model = s->experiment->cpu_model,
 		.memory = s->preset->memory,
@@ -297,6 +354,42 @@ static void power_off(struct boot *b)
 		warned(b, "it did not power off when it was asked to, and was destroyed");
 }
 
+/* How far the guest's own clock had come when it was last heard of. */
+static int64_t newest_time(const struct record *r)
+{
+	int64_t t = r->hello.t_ns;
+
+	if (r->heartbeat_ns > t)
+		t = r->heartbeat_ns;
+	if (r->n_rows && r->rows[r->n_rows - 1].t_ns > t)
+		t = r->rows[r->n_rows - 1].t_ns;
+	return t;
+}
+
+/*
+ * A machine that does not stream is not heard before it has gone: one that was stuck is
+ * ended, and what it had to say until then is kept.
+ */
+static void hear_the_rest(struct boot *b)
+{
+	size_t n;
+
+	if (b->setup->target->caps.streams || b->stopped || b->watch.done)
+		return;
+	machine_halt(b->machine);
+	while (!b->stopped)
+		turn(b, 0);
+	n = strlen(b->watch.text);
+	if (b->watch.end != RUN_END_TOTAL)
+		return;
+	if (b->record.has_hello)
+		snprintf(b->watch.text + n, sizeof(b->watch.text) - n,
+			 "; its clock had come to %.3f s when it was last heard of",
+			 (double)newest_time(&b->record) / 1e9);
+	else
+		snprintf(b->watch.text + n, sizeof(b->watch.text) - n, "; it never said hello");
+}
+
 static struct experiment_deadlines stretched(const struct setup *s)
 {
 	struct experiment_deadlines d = s->preset->deadlines;
@@ -371,6 +464,16 @@ static void explain_silence(struct boot *b)
 		 *line ? line : "(nothing)");
 }
 
+static void scale_sample(const struct metric_list *metrics, struct sample *sample)
+{
+	for (size_t i = 0; i < sample->n; i++) {
+		const struct metric *m = metric_find(metrics, sample->items[i].metric);
+
+		for (size_t k = 0; m && k < sample->items[i].n; k++)
+			sample->items[i].values[k] *= m->scale;
+	}
+}
+
 static void judge(struct boot *b, struct boot_result *result)
 {
 	struct run_evidence evidence = {.end = b->watch.end};
@@ -383,6 +486,7 @@ static void judge(struct boot *b, struct boot_result *result)
 	if (b->watch.end == RUN_END_DONE && evidence.console == RUN_CONSOLE_CLEAN) {
 		evidence.workload_failed =
 			resolve_sample(&b->what, &b->record, &result->sample, &b->notes, &why) != 0;
+		scale_sample(&b->setup->metrics, &result->sample);
 		/* The agent's word counts even where the parsers found everything in order. */
 		if (!evidence.workload_failed && !b->record.ok) {
 			evidence.workload_failed = true;
@@ -431,6 +535,7 @@ static void boot_release(struct boot *b)
 		free(b->paths[i]);
 	free(b->name);
 	free(b->cmdline);
+	free(b->initramfs);
 	if (b->frames >= 0)
 		close(b->frames);
 }
@@ -449,6 +554,7 @@ void boot_run(const struct setup *setup, const struct run *run, struct run_statu
 		watch_end(&b.watch, failed, why.text);
 	} else {
 		follow(&b);
+		hear_the_rest(&b);
 		power_off(&b);
 	}
 	collect(&b, ret_result);

@@ -20,6 +20,8 @@ static const char *const snapshot_names[] = {"cpuinfo", "cmdline", "zoneinfo", "
 					     "sysctl",	"mounts",  "swaps",    "slabinfo",
 					     "vmstat",	"dmesg",   NULL};
 
+static const char *const storage_names[] = {"delayed", "sync", NULL};
+
 static const struct config_key kernel_keys[] = {
 	{"base-config", CONFIG_STRING},
 	{"fragments", CONFIG_STRINGS},
@@ -67,6 +69,7 @@ static const struct config_key root_keys[] = {
 	{"method", CONFIG_STRING},
 	{"image", CONFIG_STRING, .required = true},
 	{"target", CONFIG_STRING},
+	{"storage", CONFIG_STRING, .choices = storage_names},
 	{"patchset", CONFIG_STRING},
 	{"aa", CONFIG_BOOL},
 	{"cpu-model", CONFIG_STRING},
@@ -204,6 +207,7 @@ static int parse_root(const struct config_node *root, struct experiment *e, stru
 	e->method = lab_strdup(config_get_str(root, "method", NULL));
 	e->image = lab_strdup(config_get_str(root, "image", ""));
 	e->target = lab_strdup(config_get_str(root, "target", "live"));
+	e->sync_storage = strcmp(config_get_str(root, "storage", "delayed"), "sync") == 0;
 	e->patchset = lab_strdup(config_get_str(root, "patchset", NULL));
 	e->aa = config_get_bool(root, "aa", false);
 	e->cpu_model = lab_strdup(config_get_str(root, "cpu-model", NULL));

@@ -94,6 +94,7 @@ struct experiment {
 	char *method;		   /* where the method comes from, or NULL */
 	char *image;		   /* name or path of the image recipe */
 	char *target;		   /* default target */
+	bool sync_storage;	   /* exact: disks without the modelled delay */
 	char *patchset;		   /* default patchset, or NULL */
 	bool aa;		   /* equal variants are meant */
 	char *base_config;	   /* of the kernels, or NULL for the builder's default */

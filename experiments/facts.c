@@ -139,6 +139,7 @@ char *boot_fingerprint_json(const struct boot_facts *facts, const struct setup *
 			  "host", host ? json_loads(host, 0, NULL) : json_null());
 
 	json_object_set_new(json, "seed", json_integer((json_int_t)run->seed));
+	json_object_set_new(json, "job", json_string(facts->job_hash));
 	for (size_t i = 0; i < LAB_COUNT(from_machine); i++) {
 		json_t *value = json_object_get(facts->machine, from_machine[i]);
 

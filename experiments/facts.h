@@ -7,6 +7,7 @@
 #include "experiments/setup.h"
 #include "experiments/watch.h"
 #include "store/campaign.h"
+#include "store/hash.h"
 #include "vmctl/console.h"
 
 struct boot_facts {
@@ -14,6 +15,7 @@ struct boot_facts {
 	struct console_verdict console;
 	json_t *machine; /* of machine_collect, or NULL */
 	struct lab_strv warnings;
+	char job_hash[HASH_HEX]; /* of the job's text */
 	/* Borrowed when the texts are made. */
 	const struct watch *watch;
 	const struct record *record;

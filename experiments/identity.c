@@ -158,6 +158,9 @@ int identity_make(const struct setup *setup, json_t **ret_definition, char ident
 	json_object_set_new(d, "image",
 			    json_pack("{s:s, s:s, s:s}", "label", e->image, "key", s->image->key,
 				      "content", s->image->content));
+	if (s->target->caps.exact)
+		json_object_set_new(d, "storage",
+				    json_string(e->sync_storage ? "sync" : "delayed"));
 	if (cells_json(s, d, err))
 		return -1;
 	identity_hash(d, identity);

@@ -97,9 +97,34 @@ static int check_target(struct setup *s, struct lab_error *err)
 	s->emulated = caps->needs_kvm && !s->probe.works;
 	if (s->emulated && !s->request->allow_emulated)
 		return refuse_without_kvm(s, err);
-	if (s->emulated)
+	if (s->emulated || caps->slow)
 		s->stretch *= SETUP_EMULATED_STRETCH;
+	if (strcmp(caps->time_unit, TARGET_INSTRUCTIONS) == 0) {
+		for (size_t i = 0; i < s->metrics.n; i++)
+			metric_count_instructions(&s->metrics.items[i]);
+	}
 	return setup_reconnect(s, err);
+}
+
+/* NVDIMMs have whole units; the root image has them by its recipe's size. */
+static int check_units(const struct setup *s, struct lab_error *err)
+{
+	const struct {
+		const char *name;
+		uint64_t bytes;
+	} volumes[] = {{"data", s->preset->data},
+		       {"swap", s->preset->swap},
+		       {"root image", s->root_bytes}};
+
+	for (size_t i = 0; s->target->caps.exact && i < LAB_COUNT(volumes); i++) {
+		if (volumes[i].bytes % TARGET_NVDIMM_UNIT)
+			return lab_error_set(err, LAB_ERR_INVALID,
+					     "target '%s' has disks in units of 2 MiB; the %s of "
+					     "preset '%s' has %llu bytes",
+					     s->target_name, volumes[i].name, s->preset->name,
+					     (unsigned long long)volumes[i].bytes);
+	}
+	return 0;
 }
 
 static void image_say(void *ctx, const char *phase, const char *text)
@@ -219,7 +244,8 @@ int setup_resolve(struct setup *setup, struct lab_error *err)
 		return -1;
 	if (talk_cancelled(setup->progress))
 		return lab_error_set(err, LAB_ERR_CANCELLED, "stopped");
-	if (find_image(setup, err) || find_initramfs(setup, err) || check_space(setup, err))
+	if (find_image(setup, err) || find_initramfs(setup, err) || check_units(setup, err) ||
+	    check_space(setup, err))
 		return -1;
 	if (setup->preset->data && setup->stages->mke2fs_version &&
 	    setup->stages->mke2fs_version(&setup->mke2fs, err))

@@ -32,6 +32,9 @@ struct run_stages {
 		     struct artifact **ret_image, bool *ret_cached, struct lab_error *err);
 	int (*initramfs)(struct lab *lab, const char *agent, const char *modules,
 			 struct artifact **ret_initramfs, bool *ret_cached, struct lab_error *err);
+	int (*initramfs_append)(const char *base, const char *name, const char *text,
+				const char *path, struct lab_error *err);
+	int (*copy)(const char *base, const char *path, struct lab_error *err);
 	int (*overlay)(const char *base, const char *path, struct lab_error *err);
 	int (*ext4)(const char *path, uint64_t bytes, const char *label, const char *uuid,
 		    struct lab_error *err);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "images/initramfs.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "archive/writer.h"
 #include "common/buf.h"
@@ -16,7 +19,7 @@
 /* Goes up whenever the same inputs would give other bytes. */
 #define FORMAT "1"
 
-enum { MODULE_MAX = 64 << 20, UNPACK_TIMEOUT_MS = 60000 };
+enum { MODULE_MAX = 64 << 20, APPENDED_MAX = 4 << 20, UNPACK_TIMEOUT_MS = 60000 };
 
 static const char *const directories[] = {"dev", "proc", "sys", "run", "newroot", "modules"};
 
@@ -123,6 +126,41 @@ int initramfs_write(const char *agent, const char *modules, const char *path, st
 	    write_archive(agent, &files, path, err) < 0)
 		return lab_error_wrap(err, "initramfs");
 	return 0;
+}
+
+static int write_one(const char *name, const char *text, const char *path, struct lab_error *err)
+{
+	LAB_CLEANUP(archive_writer) struct archive_writer *writer = NULL;
+
+	if (archive_writer_new(path, ARCHIVE_CPIO_NEWC, &writer, err) < 0 ||
+	    archive_writer_add_data(writer, name, 0644, text, strlen(text), err) < 0)
+		return -1;
+	return archive_writer_close(writer, err);
+}
+
+static int append_file(const char *path, const char *more, struct lab_error *err)
+{
+	LAB_CLEANUP(buf) struct lab_buf bytes = LAB_BUF_INIT;
+	LAB_CLEANUP(fd) int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	if (fd < 0)
+		return lab_error_errno(err, errno, "%s", path);
+	if (lab_read_file(more, APPENDED_MAX, &bytes, err) < 0)
+		return -1;
+	return lab_write_all(fd, bytes.data, bytes.len, err);
+}
+
+int initramfs_append(const char *base, const char *name, const char *text, const char *path,
+		     struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *more = lab_asprintf("%s.more", path);
+	int rc = 0;
+
+	if (write_one(name, text, more, err) < 0 || lab_copy_sparse(base, path, 0644, err) < 0 ||
+	    append_file(path, more, err) < 0)
+		rc = lab_error_wrap(err, "initramfs");
+	unlink(more);
+	return rc;
 }
 
 static int make_key(const char *agent, const struct lab_strv *files, char out[HASH_HEX],

@@ -36,6 +36,13 @@ int initramfs_ensure(struct lab *lab, const char *agent, const char *modules,
 		     struct artifact **ret_initramfs, bool *ret_cached,
 		     struct lab_error *err) LAB_MUST_CHECK;
 
+/*
+ * A copy of the initramfs `base` as `path`, with a text file /NAME behind all that is in it:
+ * the kernel unpacks one archive after the other.
+ */
+int initramfs_append(const char *base, const char *name, const char *text, const char *path,
+		     struct lab_error *err) LAB_MUST_CHECK;
+
 /* The same as one file, without a lab. */
 int initramfs_write(const char *agent, const char *modules, const char *path,
 		    struct lab_error *err) LAB_MUST_CHECK;

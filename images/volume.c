@@ -82,6 +82,16 @@ int volume_overlay(const char *base, const char *path, struct lab_error *err)
 	return lab_error_wrap(err, "overlay of %s", base);
 }
 
+int volume_copy(const char *base, const char *path, struct lab_error *err)
+{
+	if (access(path, F_OK) == 0)
+		return lab_error_errno(err, EEXIST, "volume %s", path);
+	if (lab_copy_sparse(base, path, 0644, err) == 0)
+		return 0;
+	unlink(path);
+	return lab_error_wrap(err, "copy of %s", base);
+}
+
 int volume_ext4(const char *path, uint64_t bytes, const char *label, const char *uuid,
 		struct lab_error *err)
 {

@@ -19,6 +19,9 @@
 /* A qcow2 file over a raw image that is never written to. `base` is made absolute. */
 int volume_overlay(const char *base, const char *path, struct lab_error *err) LAB_MUST_CHECK;
 
+/* A raw copy of its own, for machines that write into their root; holes stay holes. */
+int volume_copy(const char *base, const char *path, struct lab_error *err) LAB_MUST_CHECK;
+
 /* Zeros. */
 int volume_blank(const char *path, uint64_t bytes, struct lab_error *err) LAB_MUST_CHECK;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/strv.h"
 
 static const char *const reducers[] = {
 	[METRIC_MEAN] = "mean", [METRIC_MAX] = "max",	  [METRIC_MIN] = "min",
@@ -29,6 +30,7 @@ struct metric *metric_add(struct metric_list *list, const char *name, const char
 		.kind = lab_strdup(kind),
 		.reducer = METRIC_MEAN,
 		.comparable = true,
+		.scale = 1,
 	};
 	return m;
 }
@@ -164,4 +166,30 @@ int metric_list_from_json(const json_t *json, struct metric_list *ret_list, stru
 	*ret_list = list;
 	list = (struct metric_list){0};
 	return 0;
+}
+
+void metric_count_instructions(struct metric *metric)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} times[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	size_t len = strlen(metric->unit);
+
+	if (!metric_is_timed(metric))
+		return;
+	for (size_t i = 0; i < LAB_COUNT(times); i++) {
+		if (strcmp(metric->unit, times[i].unit) != 0)
+			continue;
+		metric->scale = times[i].ns;
+		free(metric->unit);
+		metric->unit = lab_strdup("instructions");
+		return;
+	}
+	if (lab_ends_with(metric->unit, "/s")) {
+		char *unit = lab_asprintf("%.*s/Ginstr", (int)(len - 2), metric->unit);
+
+		free(metric->unit);
+		metric->unit = unit;
+	}
 }

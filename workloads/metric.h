@@ -32,6 +32,8 @@ struct metric {
 	enum metric_reducer reducer;
 	/* False when the patchset may change the meaning: printed, never judged. */
 	bool comparable;
+	/* What a driver yields times this is in `unit`; not stored: 1 when read again. */
+	double scale;
 	/* Sampled from a time series (many values a boot), not printed by a program. */
 	bool sampled;
 };
@@ -50,6 +52,13 @@ void metric_list_release(struct metric_list *list);
 /* True when the value follows the machine's speed, so that emulated ones are marked. */
 bool metric_is_timed(const struct metric *metric);
 const char *metric_reducer_name(enum metric_reducer reducer);
+
+/*
+ * Makes a time of a clock that counts instructions, one a nanosecond, out of one in
+ * seconds or a part of them, and "instructions" out of its unit; out of a rate by the second
+ * one by 10^9 instructions. Other metrics stay as they are.
+ */
+void metric_count_instructions(struct metric *metric);
 
 /* One value from n > 0; -1 only for n == 0, with err naming the metric. */
 int metric_reduce(const struct metric *metric, const double *values, size_t n, double *ret_value,
