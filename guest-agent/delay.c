@@ -80,8 +80,8 @@ int delay_create(const char *name, const char *path, unsigned ms, char **ret_pat
 	LAB_CLEANUP(fd) int control = open(CONTROL, O_RDWR | O_CLOEXEC);
 	LAB_CLEANUP(free) char *dm = NULL;
 	LAB_CLEANUP(free) char *sysdir = NULL;
-	uint64_t sectors;
-	unsigned number;
+	uint64_t sectors = 0;
+	unsigned number = 0;
 	struct stat st;
 
 	if (control < 0)

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -96,6 +98,51 @@ static void test_disks(void **state)
 	assert_int_equal(disk_find(SYSROOT, &disk, &path, &err), -1);
 	assert_int_equal(err.kind, LAB_ERR_NOT_FOUND);
 	assert_string_equal(path, "/dev/nvme0n1");
+}
+
+/* mkdir -p of DIR/PATH, then its file `name` with a line in it. */
+static void put(const char *dir, const char *path, const char *name, const char *line)
+{
+	LAB_CLEANUP(free) char *full = lab_path_join(dir, path);
+	LAB_CLEANUP(free) char *file = lab_path_join(full, name);
+
+	assert_int_equal(lab_mkdirs(full, 0755, NULL), 0);
+	assert_int_equal(lab_write_file(file, line, strlen(line), 0644, NULL), 0);
+}
+
+/* As the kernel shows two NVDIMMs whose names say nothing of their slots. */
+static void test_nvdimms(void **state)
+{
+	char dir[] = "/tmp/labctl-nfit-XXXXXX";
+	static const char regions[] = "sys/devices/ndbus0";
+	LAB_CLEANUP(free) char *first = NULL;
+	LAB_CLEANUP(free) char *second = NULL;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (int i = 0; i < 2; i++) {
+		LAB_CLEANUP(free) char *region = lab_asprintf("%s/region%d", regions, i);
+		LAB_CLEANUP(free) char *namespace = lab_asprintf("%s/namespace%d.0", region, i);
+		LAB_CLEANUP(free) char *block = lab_asprintf("sys/block/pmem%d", i);
+		LAB_CLEANUP(free)
+		char *nmem = lab_asprintf("sys/bus/nd/devices/nmem%d/nfit", 1 - i);
+		LAB_CLEANUP(free) char *mapping = lab_asprintf("nmem%d,0,67108864,0\n", 1 - i);
+		LAB_CLEANUP(free) char *link = lab_asprintf("%s/%s/device", dir, block);
+		LAB_CLEANUP(free) char *to = lab_asprintf("%s/%s", dir, namespace);
+
+		put(dir, namespace, "size", "67108864\n");
+		put(dir, region, "mapping0", mapping);
+		put(dir, nmem, "serial", i ? "0x56341200\n" : "0x57341200\n");
+		put(dir, block, "size", "131072\n");
+		assert_int_equal(symlink(to, link), 0);
+	}
+	first = disk_by_serial(dir, "nfit-56341200");
+	second = disk_by_serial(dir, "nfit-57341200");
+	assert_string_equal(first, "pmem1");
+	assert_string_equal(second, "pmem0");
+	assert_null(disk_by_serial(dir, "nfit-58341200"));
+	assert_null(disk_by_serial(dir, "56341200"));
+	assert_int_equal(lab_remove_tree(dir, NULL), 0);
 }
 
 static void test_channels(void **state)
@@ -228,11 +275,12 @@ static void test_progress(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_elfnote),	      cmocka_unit_test(test_hello),
-		cmocka_unit_test(test_disks),	      cmocka_unit_test(test_channels),
-		cmocka_unit_test(test_setting_paths), cmocka_unit_test(test_setting_errors),
-		cmocka_unit_test(test_snapshots),     cmocka_unit_test(test_mount_flags),
-		cmocka_unit_test(test_parameters),    cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_elfnote),	       cmocka_unit_test(test_hello),
+		cmocka_unit_test(test_disks),	       cmocka_unit_test(test_nvdimms),
+		cmocka_unit_test(test_channels),       cmocka_unit_test(test_setting_paths),
+		cmocka_unit_test(test_setting_errors), cmocka_unit_test(test_snapshots),
+		cmocka_unit_test(test_mount_flags),    cmocka_unit_test(test_parameters),
+		cmocka_unit_test(test_progress),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

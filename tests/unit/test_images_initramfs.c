@@ -235,6 +235,33 @@ static struct artifact *ensure(const char *modules, bool wanted_cached)
 	return a;
 }
 
+/* A file behind all others, as the kernel and cpio(1) read it. */
+static void test_append(void **state)
+{
+	LAB_CLEANUP(free) char *base = path_of("base.cpio");
+	LAB_CLEANUP(free) char *path = path_of("with.cpio");
+	LAB_CLEANUP(free) char *agent = path_of("agent");
+	LAB_CLEANUP(buf) struct lab_buf before = LAB_BUF_INIT;
+	LAB_CLEANUP(buf) struct lab_buf after = LAB_BUF_INIT;
+	LAB_CLEANUP(free) char *text = NULL;
+	struct lab_error err = {0};
+	const char *behind;
+
+	(void)state;
+	put("agent", "an agent");
+	assert_int_equal(initramfs_write(agent, NULL, base, &err), 0);
+	assert_int_equal(initramfs_append(base, "job.json", "{\"run\": 1}", path, &err), 0);
+	assert_int_equal(lab_read_file(base, 1 << 20, &before, &err), 0);
+	assert_int_equal(lab_read_file(path, 1 << 20, &after, &err), 0);
+	assert_memory_equal(after.data, before.data, before.len);
+	assert_int_equal(before.len % 4, 0);
+	behind = after.data + before.len;
+	text = run((const char *const[]){"cpio", "-i", "--quiet", "--to-stdout", "job.json", NULL},
+		   behind, after.len - before.len, dir);
+	assert_string_equal(text, "{\"run\": 1}");
+	assert_int_equal(initramfs_append("/nonexistent", "job.json", "", path, &err), -1);
+}
+
 static void test_artifact(void **state)
 {
 	LAB_CLEANUP(free) char *tree = path_of(TREE);
@@ -345,9 +372,10 @@ static void test_distribution(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	   cmocka_unit_test(test_listing),
-		cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_artifact),
-		cmocka_unit_test(test_refusals),   cmocka_unit_test(test_distribution),
+		cmocka_unit_test(test_order),	     cmocka_unit_test(test_listing),
+		cmocka_unit_test(test_same_bytes),   cmocka_unit_test(test_artifact),
+		cmocka_unit_test(test_append),	     cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_distribution),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -105,6 +105,35 @@ static void test_cloud(void **state)
 	}
 }
 
+static const struct domain_exact exact = {.seed = 989621706,
+					  .uuid = "017e908b-de28-4df6-89cd-484e2a255ebd"};
+
+static struct domain_desc exact_desc(struct domain_disk nvdimms[static LAB_COUNT(disks)])
+{
+	struct domain_desc desc = base(false, 1, NULL);
+
+	for (size_t i = 0; i < LAB_COUNT(disks); i++) {
+		nvdimms[i] = disks[i];
+		nvdimms[i].volume.bus = VOLUME_NVDIMM;
+		nvdimms[i].volume.bytes = 64ull << 20;
+	}
+	desc.exact = &exact;
+	desc.disks = nvdimms;
+	return desc;
+}
+
+static void test_exact(void **state)
+{
+	LAB_CLEANUP(free)
+	char *cmdline = domain_cmdline("labctl.channel=outbox:nfit-59341200", "a=b");
+	struct domain_disk nvdimms[LAB_COUNT(disks)];
+	struct domain_desc desc = exact_desc(nvdimms);
+
+	(void)state;
+	desc.cmdline = cmdline;
+	check("domain-exact.xml", &desc);
+}
+
 static void refused(const struct domain_desc *desc, const char *words)
 {
 	struct lab_error err = {0};
@@ -144,6 +173,23 @@ static void test_refused(void **state)
 	refused(&desc, "29 disks");
 }
 
+static void test_exact_refused(void **state)
+{
+	struct domain_disk nvdimms[LAB_COUNT(disks)];
+	struct domain_desc desc = exact_desc(nvdimms);
+
+	(void)state;
+	desc.cmdline = "";
+	desc.vcpus = 2;
+	refused(&desc, "one vCPU");
+	desc.vcpus = 1;
+	nvdimms[1].volume.bytes += 4096;
+	refused(&desc, "volume 'data': an NVDIMM");
+	nvdimms[1].volume.bytes = 64ull << 20;
+	desc.exact = NULL;
+	refused(&desc, "is for exact machines");
+}
+
 static void test_cmdline(void **state)
 {
 	LAB_CLEANUP(free) char *none = domain_cmdline("", "");
@@ -159,10 +205,9 @@ static void test_cmdline(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_live),
-		cmocka_unit_test(test_cloud),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_cmdline),
+		cmocka_unit_test(test_live),	      cmocka_unit_test(test_cloud),
+		cmocka_unit_test(test_exact),	      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_exact_refused), cmocka_unit_test(test_cmdline),
 	};
 
 	return cmocka_run_group_tests_name("vmctl domain", tests, NULL, NULL);

@@ -157,12 +157,37 @@ static void test_metric_json(void **state)
 	assert_int_equal(metric_list_from_json(json, &back, NULL), -1);
 }
 
+/* At one instruction a nanosecond. */
+static void test_instructions(void **state)
+{
+	static const struct {
+		const char *unit, *kind, *counted;
+		double scale;
+	} rows[] = {
+		{"s", "time", "instructions", 1e9},  {"ms", "time", "instructions", 1e6},
+		{"us", "time", "instructions", 1e3}, {"1/s", "time", "1/Ginstr", 1},
+		{"kB", "memory", "kB", 1},	     {"s", "count", "s", 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LAB_COUNT(rows); i++) {
+		LAB_CLEANUP(metric_list) struct metric_list list = {0};
+		struct metric *m = metric_add(&list, "m", rows[i].unit, rows[i].kind);
+
+		assert_true(m->scale == 1);
+		metric_count_instructions(m);
+		assert_string_equal(m->unit, rows[i].counted);
+		assert_true(m->scale == rows[i].scale);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),	 cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_read),
-		cmocka_unit_test(test_reduce),	 cmocka_unit_test(test_metric_json),
+		cmocka_unit_test(test_instructions), cmocka_unit_test(test_table),
+		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_read),	     cmocka_unit_test(test_reduce),
+		cmocka_unit_test(test_metric_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
