@@ -7,6 +7,7 @@
 #
 #   make              the program, the guest agent, the man page
 #   make demo         from a fresh Debian 12 to a comparison of two kernels (root)
+#   make demo-live    the same on machines whose clock is the wall's
 #   make check        set-up and all tests
 #   make help         the other targets
 
@@ -35,7 +36,7 @@ override BUILD := $(BUILD)/$(subst $(comma),-,$(SANITIZE))
 endif
 
 # These only start other programs and must work, in silence, before anything is installed.
-OUTER := setup check demo help clean
+OUTER := setup check demo demo-live help clean
 pkg_config := $(if $(filter-out $(OUTER),$(or $(MAKECMDGOALS),all)),$(PKG_CONFIG),true)
 JOBS ?= $(shell nproc)
 
@@ -204,7 +205,7 @@ fuzz: $(foreach n,$(FUZZ_NAMES),$(BUILD)/fuzz/$(n))
 		$(BUILD)/fuzz/$$n -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(BUILD)/fuzz/ \
 		$(BUILD)/fuzz/corpus-$$n tests/fuzz/corpus/$$n || exit 1; done
 
-.PHONY: setup check check-run demo
+.PHONY: setup check check-run demo demo-live
 setup:
 	@scripts/setup
 
@@ -221,9 +222,11 @@ check-run:
 # A lab in $(DEMO_LAB) with two kernels, a campaign and its comparison; the second time
 # everything is there already.
 DEMO_LAB ?= /var/lib/labctl-demo
-demo: setup
+demo: DEMO_TARGET := exact
+demo-live: DEMO_TARGET := live
+demo demo-live: setup
 	@+$(MAKE) --no-print-directory BUILD=$(BUILD_GIVEN) -j$(JOBS) all
-	@DEMO_LAB=$(DEMO_LAB) BUILD=$(abspath $(BUILD)) scripts/demo
+	@DEMO_LAB=$(DEMO_LAB) DEMO_TARGET=$(DEMO_TARGET) BUILD=$(abspath $(BUILD)) scripts/demo
 
 .PHONY: check-layers check-headers lint format clean help
 check-layers:

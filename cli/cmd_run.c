@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/exit.h"
 #include "cli/handlers.h"
-#include "cli/interrupt.h"
+#include "cli/run_talk.h"
 #include "common/mem.h"
 #include "common/num.h"
 #include "common/strv.h"
@@ -28,62 +28,12 @@ struct run_args {
 	bool new_campaign;
 	bool dry_run;
 	bool no_ccache;
+	bool check;
+	uint64_t check_every;
 };
 
-static void on_say(void *ctx, const char *topic, const char *text)
-{
-	struct cli *cli = ctx;
-
-	if (cli->common.json)
-		term_say(cli->term, "%-8s %s", topic, text);
-	else
-		term_printf(cli->term, "%-8s %s\n", topic, text);
-}
-
-static void on_working(void *ctx, const char *what, const char *text)
-{
-	struct cli *cli = ctx;
-	struct term_progress p = {.what = what, .text = text};
-
-	term_progress(cli->term, &p);
-}
-
-static void on_status(void *ctx, const struct run_status *s)
-{
-	struct cli *cli = ctx;
-	LAB_CLEANUP(free) char *what = NULL;
-	LAB_CLEANUP(free) char *text = NULL;
-	struct term_progress p = {
-		.done = (uint64_t)s->finished * 100 + s->percent,
-		.total = (uint64_t)s->runs * 100,
-		.unit = "",
-		.left_ms = s->eta_ms,
-	};
-
-	what = lab_asprintf("%u/%u  %s%s%s", s->run, s->runs, s->variant, s->cell[0] ? " " : "",
-			    s->cell);
-	text = s->percent ? lab_asprintf("%s  %u %%", s->phase, s->percent) : lab_strdup(s->phase);
-	p.what = what;
-	p.text = text;
-	term_progress(cli->term, &p);
-}
-
-static void on_run_ended(void *ctx, const struct run_status *status, const char *run,
-			 const char *state, const char *message)
-{
-	struct cli *cli = ctx;
-
-	(void)status;
-	if (strcmp(state, RUN_DONE) != 0)
-		term_say(cli->term, "run %s ended as %s%s%s", run, state,
-			 message && message[0] ? ": " : "", message ? message : "");
-}
-
-static bool on_cancelled(void *ctx)
-{
-	(void)ctx;
-	return cli_interrupted();
-}
+/* --check repeats the first run and each one that many further on. */
+enum { CHECK_EVERY = 5 };
 
 /* "A=a1b2c3" of --kernel; names are cut out of `words`, which owns them. */
 static struct run_kernel *split_kernels(const struct lab_strv *pairs, struct lab_strv *words)
@@ -110,11 +60,12 @@ static json_t *result_json(const struct run_result *r)
 	for (size_t i = 0; i < r->n_counts; i++)
 		json_object_set_new(counts, r->counts[i].state,
 				    json_integer((json_int_t)r->counts[i].n));
-	return json_pack("{s:I, s:i, s:i, s:i, s:i, s:o, s:b, s:b, s:b, s:b, s:s?}", "campaign",
-			 (json_int_t)r->campaign, "planned", (int)r->planned, "done", (int)r->done,
-			 "failed", (int)r->failed, "missing", (int)r->missing, "states", counts,
-			 "resumed", r->resumed, "already_complete", r->already_complete, "emulated",
-			 r->emulated, "cancelled", r->cancelled, "plan", r->plan);
+	return json_pack("{s:I, s:i, s:i, s:i, s:i, s:i, s:o, s:b, s:b, s:b, s:b, s:s?}",
+			 "campaign", (json_int_t)r->campaign, "planned", (int)r->planned, "done",
+			 (int)r->done, "failed", (int)r->failed, "missing", (int)r->missing,
+			 "checked", (int)r->checked, "states", counts, "resumed", r->resumed,
+			 "already_complete", r->already_complete, "emulated", r->emulated,
+			 "cancelled", r->cancelled, "plan", r->plan);
 }
 
 static void print_result(struct cli *cli, const struct run_result *r)
@@ -130,6 +81,9 @@ static void print_result(struct cli *cli, const struct run_result *r)
 	for (size_t i = 0; i < r->n_counts; i++)
 		term_printf(cli->term, ", %u %s", r->counts[i].n, r->counts[i].state);
 	term_print(cli->term, "\n");
+	if (r->checked)
+		term_printf(cli->term, "%-8s %u run%s run twice, equal to the byte\n", "checked",
+			    r->checked, r->checked == 1 ? "" : "s");
 	if (r->missing == 0)
 		term_printf(cli->term, "%-8s labctl compare %lld%s\n", "next",
 			    (long long)r->campaign, r->emulated ? " --allow-emulated" : "");
@@ -174,6 +128,12 @@ static int fill_request(const struct run_args *args, struct run_request *request
 		return lab_error_set(err, LAB_ERR_USAGE,
 				     "--deadline-scale '%s': a number above 0, at most 1000",
 				     args->deadline_scale);
+	if (args->check_every > 100000)
+		return lab_error_set(err, LAB_ERR_USAGE, "--check-every %llu: at most 100000",
+				     (unsigned long long)args->check_every);
+	request->check_every = (unsigned)args->check_every;
+	if (args->check && !request->check_every)
+		request->check_every = CHECK_EVERY;
 	request->n = (unsigned)args->n;
 	request->jobs = (unsigned)args->jobs;
 	return 0;
@@ -186,14 +146,7 @@ static int run_run(struct cli *cli, void *options, char **operands, struct lab_e
 	LAB_CLEANUP(free) struct run_kernel *kernels = split_kernels(&args->kernels, &names);
 	struct build_talk talk;
 	struct run_result result = {0};
-	struct run_progress progress = {
-		.ctx = cli,
-		.say = on_say,
-		.working = on_working,
-		.status = on_status,
-		.run_ended = on_run_ended,
-		.cancelled = on_cancelled,
-	};
+	struct run_progress progress;
 	struct run_request request = {
 		.experiment = operands[0],
 		.preset = args->preset,
@@ -219,6 +172,7 @@ static int run_run(struct cli *cli, void *options, char **operands, struct lab_e
 
 	if (fill_request(args, &request, err) < 0)
 		return -1;
+	run_talk_init(&progress, cli);
 	build_talk_init(&talk, cli, !cli->common.json);
 	progress.build = &talk.progress;
 	ret = campaign_run(cli->lab, &request, &progress, &result, err);
@@ -257,6 +211,10 @@ static const struct cli_option run_options[] = {
 	 AT(new_campaign), NULL},
 	{CLI_OPTION_FLAG, 0, "dry-run", NULL, "print the plan, boot nothing", AT(dry_run), NULL},
 	{CLI_OPTION_STR, 0, "deadline-scale", "X", "stretch every deadline", AT(deadline_scale),
+	 NULL},
+	{CLI_OPTION_FLAG, 0, "check", NULL,
+	 "target exact: run every fifth run twice; they must be equal", AT(check), NULL},
+	{CLI_OPTION_UINT, 0, "check-every", "N", "the same with every Nth run", AT(check_every),
 	 NULL},
 	{CLI_OPTION_UINT, 'j', "jobs", "N", "compiler processes (one for each processor)", AT(jobs),
 	 NULL},

@@ -34,6 +34,8 @@ const struct command cli_commands[] = {
 	{"image", "", "root images of the machines", 0, 0, 0, NULL, image_commands},
 	{"run", "EXPERIMENT [PATCHSET]", "run an experiment, or go on with it",
 	 CLI_LAB_MAKE | CLI_RESULT, 1, 2, &cmd_run, NULL},
+	{"rerun", "RUN [EXPERIMENT]", "run a run of target exact again: is it equal?",
+	 CLI_LAB | CLI_RESULT, 1, 2, &cmd_rerun, NULL},
 	{"ps", "", "list the machines that run", CLI_LAB | CLI_RESULT, 0, 0, &cmd_ps, NULL},
 	{"clean", "", "remove what killed commands left behind",
 	 CLI_LAB | CLI_LAB_LOCK | CLI_RESULT, 0, 0, &cmd_clean, NULL},

@@ -18,6 +18,7 @@ extern const struct cli_handler cmd_init;
 extern const struct cli_handler cmd_list;
 extern const struct cli_handler cmd_ps;
 extern const struct cli_handler cmd_report;
+extern const struct cli_handler cmd_rerun;
 extern const struct cli_handler cmd_run;
 extern const struct cli_handler cmd_show;
 extern const struct cli_handler cmd_source_add;

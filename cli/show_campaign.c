@@ -123,6 +123,22 @@ static double mean_of(const struct sample_value *v)
 	return v->n ? sum / (double)v->n : 0;
 }
 
+/* What two runs are compared by: that of their frames, and of all that decided them. */
+static void add_hashes(const struct run *r, struct lab_buf *text)
+{
+	json_t *facts = cli_json_text(r->facts), *print = cli_json_text(r->fingerprint);
+	const char *frames =
+		json_string_value(json_object_get(json_object_get(facts, "frames"), "sha256"));
+	const char *hash = json_string_value(json_object_get(print, "hash"));
+
+	if (frames)
+		lab_buf_addf(text, "frames   %s\n", frames);
+	if (hash)
+		lab_buf_addf(text, "print    %s\n", hash);
+	json_decref(facts);
+	json_decref(print);
+}
+
 static void print_run(struct cli *cli, const struct run *r, const struct sample *sample)
 {
 	LAB_CLEANUP(table) struct table table = TABLE_INIT;
@@ -148,6 +164,7 @@ static void print_run(struct cli *cli, const struct run *r, const struct sample 
 	}
 	if (r->dir)
 		lab_buf_addf(&text, "files    %s\n", r->dir);
+	add_hashes(r, &text);
 	if (sample->n) {
 		lab_buf_addc(&text, '\n');
 		table_row(&table);

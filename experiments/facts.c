@@ -122,10 +122,27 @@ char *boot_facts_json(const struct boot_facts *facts, const char *dir)
 	return json_dumps(json, JSON_COMPACT);
 }
 
+/* Of what decides an exact run: two hosts where it is the same can expect equal bytes. */
+static void add_hash(json_t *fingerprint)
+{
+	static const char *const decisive[] = {
+		"target", "kernel", "image",   "initramfs", "job",     "seed",	  "cmdline",
+		"memory", "vcpus",  "volumes", "qemu",	    "machine", "firmware"};
+	json_auto_t *part = json_object();
+	LAB_CLEANUP(free) char *text = NULL;
+	char hash[HASH_HEX];
+
+	for (size_t i = 0; i < LAB_COUNT(decisive); i++)
+		json_object_set(part, decisive[i], json_object_get(fingerprint, decisive[i]));
+	text = json_dumps(part, JSON_COMPACT | JSON_SORT_KEYS);
+	hash_bytes(text, strlen(text), hash);
+	json_object_set_new(fingerprint, "hash", json_string(hash));
+}
+
 char *boot_fingerprint_json(const struct boot_facts *facts, const struct setup *setup,
 			    const struct run *run, const char *cmdline)
 {
-	static const char *const from_machine[] = {"qemu", "machine", "command_line"};
+	static const char *const from_machine[] = {"qemu", "machine", "firmware", "command_line"};
 	const char *qemu = json_string_value(json_object_get(facts->machine, "qemu"));
 	const struct experiment_variant *v = setup_variant(setup, run->variant);
 	const struct kernel *k = kernel_find(&setup->kernels, v->kernel);
@@ -145,6 +162,7 @@ char *boot_fingerprint_json(const struct boot_facts *facts, const struct setup *
 
 		json_object_set(json, from_machine[i], value ? value : json_null());
 	}
+	add_hash(json);
 	return json_dumps(json, JSON_COMPACT);
 }
 

@@ -131,12 +131,19 @@ static void drop_words(json_t *definition)
 		json_object_del(value, "label");
 }
 
-static void identity_hash(const json_t *definition, char identity[HASH_HEX])
+json_t *identity_part(const json_t *definition)
 {
-	json_auto_t *copy = json_deep_copy(definition);
-	LAB_CLEANUP(free) char *flat = NULL;
+	json_t *copy = json_deep_copy(definition);
 
 	drop_words(copy);
+	return copy;
+}
+
+static void identity_hash(const json_t *definition, char identity[HASH_HEX])
+{
+	json_auto_t *copy = identity_part(definition);
+	LAB_CLEANUP(free) char *flat = NULL;
+
 	flat = json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS);
 	hash_bytes(flat, strlen(flat), identity);
 }

@@ -19,4 +19,7 @@ struct setup;
 int identity_make(const struct setup *setup, json_t **ret_definition, char identity[HASH_HEX],
 		  struct lab_error *err) LAB_MUST_CHECK;
 
+/* The part of a definition that the hash is made of; new reference. */
+json_t *identity_part(const json_t *definition);
+
 #endif

@@ -9,6 +9,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/num.h"
+#include "experiments/again.h"
 #include "experiments/boot.h"
 #include "experiments/setup.h"
 #include "experiments/talk.h"
@@ -182,6 +183,37 @@ static int note_emulation(struct work *w, bool emulated, struct lab_error *err)
 	return campaign_set_emulated(w->setup->lab, w->campaign, emulated, err);
 }
 
+static bool is_checked(const struct work *w, unsigned number)
+{
+	unsigned every = w->setup->request->check_every;
+
+	return every && (number - 1) % every == 0;
+}
+
+/* The run that has just ended, once more: it must be the same to the byte. */
+static int check_again(struct work *w, const struct run *begun, const char *name,
+		       struct run_result *result, struct lab_error *err)
+{
+	LAB_CLEANUP(again_result) struct again_result again = {0};
+	LAB_CLEANUP(run) struct run *run = NULL;
+
+	if (run_get(w->setup->lab, w->campaign, begun->number, begun->attempt, &run, err))
+		return -1;
+	if (again_boot(w->setup, run, &w->status, &again, err)) {
+		if (err && err->kind == LAB_ERR_CANCELLED)
+			result->cancelled = true;
+		return result->cancelled ? 0 : -1;
+	}
+	if (!again.equal)
+		return lab_error_set(
+			err, LAB_ERR_FAILED,
+			"run %s and the same run once more are not equal: %s; the other "
+			"one's files are in %s",
+			name, again.difference, again.dir);
+	result->checked++;
+	return 0;
+}
+
 /* One attempt at one slot, from the row to the row. *ret_fault: it must be repeated. */
 static int attempt(struct work *w, const struct run *slot, bool *ret_fault,
 		   struct run_result *result, struct lab_error *err)
@@ -216,7 +248,9 @@ static int attempt(struct work *w, const struct run *slot, bool *ret_fault,
 				    boot.verdict.message);
 	if (boot.hopeless)
 		return lab_error_set(err, LAB_ERR_FAILED, "run %s: %s", name, boot.verdict.message);
-	return 0;
+	if (*ret_fault || !is_checked(w, run->number))
+		return 0;
+	return check_again(w, run, name, result, err);
 }
 
 /*

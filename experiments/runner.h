@@ -37,7 +37,9 @@ struct run_request {
 	bool allow_emulated;
 	bool aa; /* equal variants are meant */
 	bool new_campaign;
-	bool dry_run;  /* resolve and plan, boot nothing, write no campaign */
+	bool dry_run; /* resolve and plan, boot nothing, write no campaign */
+	/* Target exact: each run with number 1, 1 + this, ... is run twice and must be equal; 0: none. */
+	unsigned check_every;
 	unsigned jobs; /* of kernel builds; 0: all CPUs */
 	bool use_ccache;
 	const char *connect;	     /* libvirt URI, NULL: the default */
@@ -91,8 +93,9 @@ struct run_result {
 	bool resumed;	       /* went on with an older one */
 	bool already_complete; /* nothing was left to do */
 	bool emulated;
-	bool cancelled; /* by the user; the same request goes on */
-	char *plan;	/* plan_text() of a dry run, else NULL */
+	unsigned checked; /* runs that were run twice and were equal */
+	bool cancelled;	  /* by the user; the same request goes on */
+	char *plan;	  /* plan_text() of a dry run, else NULL */
 };
 
 /*

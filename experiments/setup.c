@@ -92,6 +92,10 @@ static int check_target(struct setup *s, struct lab_error *err)
 				     "preset '%s' wants %u vCPUs, target '%s' has at most %u",
 				     s->preset->name, s->preset->vcpus, s->target_name,
 				     caps->max_vcpus);
+	if (s->request->check_every && !caps->exact)
+		return lab_error_set(err, LAB_ERR_USAGE,
+				     "runs on target '%s' are never equal: nothing to check",
+				     s->target_name);
 	if (s->stages->probe(s->lab, NULL, &s->probe, err))
 		return -1;
 	s->emulated = caps->needs_kvm && !s->probe.works;

@@ -152,11 +152,15 @@ static int load_definition(struct report_model *m, const char *text, struct lab_
 {
 	json_error_t why;
 	LAB_CLEANUP(json) json_t *root = json_loads(text, 0, &why);
+	const char *storage;
 
 	if (!root)
 		return lab_error_set(err, LAB_ERR_INVALID, "its definition is no JSON: %s",
 				     why.text);
 	m->title = member(root, "title", m->experiment);
+	storage = json_string_value(json_object_get(root, "storage"));
+	m->counted = storage != NULL;
+	m->sync_storage = storage && strcmp(storage, "sync") == 0;
 	m->machine = machine_text(root);
 	if (load_variants(m, root, err) < 0 || load_cells(m, root, err) < 0)
 		return -1;

@@ -63,7 +63,9 @@ struct report_model {
 	char *machine; /* JSON object in text */
 	uint64_t seed;
 	unsigned n;
-	bool emulated; /* times mean nothing on their own */
+	bool emulated;	   /* times mean nothing on their own */
+	bool counted;	   /* they are numbers of instructions */
+	bool sync_storage; /* disks of such a machine answer at once */
 	int64_t created;
 	struct report_variant *variants;
 	size_t n_variants;

@@ -72,6 +72,22 @@ static void add_emulated(const struct report_options *options, struct lab_buf *o
 		0);
 }
 
+/* What such numbers are, before anybody takes them for times. */
+static void add_counted(const struct report_model *m, struct lab_buf *out)
+{
+	report_wrap(out,
+		    "EXACT: its clock counts instructions, so these numbers are the same on every "
+		    "host. They know nothing of caches, of branch prediction, of other processors.",
+		    0);
+	report_wrap(
+		out,
+		m->sync_storage
+			? "Its disks answer at once (storage: sync): I/O delays, PSI io and swap "
+			  "readahead are not meaningful."
+			: "Its disks answer after a modelled, constant delay of 1 ms.",
+		0);
+}
+
 static size_t count_state(const struct report_model *m, const char *state)
 {
 	size_t n = 0;
@@ -98,6 +114,8 @@ void report_head(const struct report_model *m, const struct report_options *opti
 			     count_state(m, RUN_DONE), m->n_runs);
 	if (m->emulated && has_times(m, options))
 		add_emulated(options, out);
+	if (m->counted)
+		add_counted(m, out);
 	lab_buf_addc(out, '\n');
 }
 

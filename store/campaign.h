@@ -16,6 +16,7 @@
  *                "reducer": "mean"|"max"|"min"|"last"|"delta",
  *                "kind": "time"|"memory"|"count", "comparable": bool}, ...]
  *   "machine": {...}
+ *   "storage": "delayed"|"sync" (only of targets that count instructions)
  */
 
 #include <stdbool.h>

@@ -6,6 +6,7 @@
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "store/hash.h"
 #include "vmctl/hostload.h"
 #include "vmctl/local.h"
 
@@ -41,6 +42,20 @@ static json_t *strings(const struct lab_strv *v)
 	for (size_t i = 0; i < v->n; i++)
 		json_array_append_new(ret, json_string(v->items[i]));
 	return ret;
+}
+
+/* SHA-256 of the BIOS that QEMU starts a q35 machine with; null where it is not found. */
+static json_t *firmware(void)
+{
+	static const char *const paths[] = {"/usr/share/seabios/bios-256k.bin",
+					    "/usr/share/qemu/bios-256k.bin"};
+	char hash[HASH_HEX];
+
+	for (size_t i = 0; i < LAB_COUNT(paths); i++) {
+		if (hash_file(paths[i], hash, NULL) == 0)
+			return json_string(hash);
+	}
+	return json_null();
 }
 
 static json_t *volumes(const struct local *local)
@@ -107,6 +122,7 @@ int local_collect(struct machine *machine, json_t **ret_facts, struct lab_error 
 			  LOCAL_CONSOLE);
 	if (!facts)
 		return lab_error_set(err, LAB_ERR_FAILED, "%s: facts are not text", local->name);
+	json_object_set_new(facts, "firmware", firmware());
 	json_object_set_new(facts, "memory_locked", json_boolean(d->locked));
 	json_object_set_new(facts, "user", json_string(local->info->user));
 	json_object_set_new(facts, "volumes", volumes(local));

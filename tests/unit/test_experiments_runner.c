@@ -444,7 +444,10 @@ static void test_emulated(void **state)
 
 	fake_kvm = false;
 	refuse(f, "target 'fake' needs KVM (it spins in the firmware): --allow-emulated runs it "
-		  "without and marks every time");
+		  "without and marks every time, --target exact does not need it");
+	f->request.check_every = 1;
+	refuse(f, "runs on target 'fake' are never equal: nothing to check");
+	f->request.check_every = 0;
 	f->request.allow_emulated = true;
 	go_well(f);
 	assert_true(f->result.emulated);

@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The exact target on a distribution's kernel: equal bytes for equal seeds whatever else the
+# host does, other bytes for other seeds, and every way to end is told apart afterwards.
+# LABCTL_TEST_KERNEL and LABCTL_TEST_LAB as in 40-campaign.t.
+. "$(dirname "$0")/lib.sh"
+
+need_libvirt
+need_kernel
+need_build bin/labctl libexec/labctl/labctl-agent
+if [ -n "${LABCTL_TEST_CONNECT:-}" ]; then URI=$LABCTL_TEST_CONNECT
+elif [ "$(id -u)" = 0 ]; then URI=qemu:///system
+else URI=qemu:///session; fi
+
+export LABCTL_LAB=${LABCTL_TEST_LAB:-$TMP/lab}
+labctl init >/dev/null || bail "no lab in $LABCTL_LAB"
+cd "$ROOT" || exit 1
+options=(--target exact --connect "$URI" --kernel A="$KERNEL")
+campaign() { labctl run "tests/data/definitions/$1" "${options[@]}" "${@:2}"; }
+newest() { labctl list campaigns --json | jq -r '.[-1].id'; }
+# "cell variant hash" of the frames of every run of a campaign.
+hashes() {
+	local number
+	for number in $(labctl show "$1" --json | jq '.runs[].number'); do
+		labctl show "$1.$number" --json |
+			jq -r '"\(.cell) \(.variant) \(.seed) \(.facts.frames.sha256)"'
+	done | sort
+}
+
+# ---- every way to end -----------------------------------------------------------
+run campaign exact.yaml --check
+is "$status" 5 "a campaign with failed runs says so" || diag "$err"
+id=$(newest)
+text=$(labctl show "$id" --json | jq -r '.runs[] | "\(.cell)-\(.variant) \(.state)"')
+for pair in "swaps done" "sleeps done" "fails workload" "panics panic" "spins stalled"; do
+	for variant in A B; do
+		like "$text" "${pair% *}-$variant ${pair#* }" "${pair% *} of $variant ended as ${pair#* }"
+	done
+done
+like "$out" "run twice, equal to the byte" "some runs were run twice"
+
+first=$(hashes "$id")
+for cell in swaps sleeps fails panics; do
+	is "$(grep "^$cell " <<<"$first" | cut -d' ' -f4 | sort -u | wc -l)" 1 \
+		"A and B of $cell are the same kernel with the same seed, and equal to the byte"
+done
+
+message=$(labctl show "$id" --json | jq -r '[.runs[] | select(.cell == "spins")][0].message')
+like "$message" "its clock had come to [0-9.]+ s" "a stuck guest's clock is told: $message"
+# The frames of a cell's first run, as text.
+frames_of() {
+	local dir
+	dir=$(labctl show "$id" --json | jq -r --arg c "$1" '[.runs[] | select(.cell == $c)][0].dir')
+	tr -d '\0' <"$dir/frames"
+}
+like "$(frames_of panics)" "$(printf 'said before\n' | base64)" "what was said before the panic is kept"
+# What the workload of a cell printed.
+output_of() {
+	local dir
+	dir=$(labctl show "$id" --json | jq -r --arg c "$1" '[.runs[] | select(.cell == $c)][0].dir')
+	perl -MMIME::Base64 -0777 -ne 'while (length) {
+		$n = unpack "V", $_;
+		$f = substr $_, 4, $n;
+		$_ = substr $_, 4 + $n;
+		print decode_base64($1) if $f =~ m{"run/[^"]*/stdout"} && $f =~ /"data": ?"([^"]*)"/;
+	}' "$dir/frames"
+}
+printed=$(output_of swaps)
+for counter in pswpin pswpout pgscan_direct workingset_refault_anon swap_ra; do
+	like "$printed" "^$counter [1-9]" "in 128 MiB that need 160, $counter is above zero"
+done
+like "$printed" '^some .*total=[1-9]' "and so is the time that tasks waited for I/O"
+
+# ---- under load ------------------------------------------------------------------
+(while :; do :; done) & one=$!
+(while :; do :; done) & two=$!
+run campaign exact.yaml --only swaps --only sleeps --new
+kill "$one" "$two"
+wait "$one" "$two" 2>/dev/null
+is "$status" 0 "it also runs on a busy host" || diag "$err"
+again=$(hashes "$(newest)")
+is "$again" "$(grep -E '^(swaps|sleeps) ' <<<"$first")" "and gives the same bytes there"
+
+# ---- another seed, and one run alone -----------------------------------------------
+run campaign exact.yaml --only sleeps --seed 2 --new
+other=$(hashes "$(newest)" | cut -d' ' -f4 | sort -u)
+is "$(wc -l <<<"$other")" 1 "another seed is as equal to itself"
+unlike "$first" "$other" "and gives other bytes"
+last=$(newest)
+run labctl rerun "$last.1" tests/data/definitions/exact.yaml --connect "$URI"
+is "$status" 0 "a run can be run again" || diag "$err"
+like "$out" "^equal +$last.1 +frames $(cut -c 1-12 <<<"$other")" "and is the same"
+
+# One bit less in what was kept, and the difference is found.
+kept=$(labctl show "$last.1" --json | jq -r .dir)
+printf 'x' | dd of="$kept/frames" bs=1 seek=40 conv=notrunc status=none
+run labctl rerun "$last.1" tests/data/definitions/exact.yaml --connect "$URI"
+is "$status" 4 "a run that differs has an exit code of its own"
+like "$out" "^differs +$last.1 +frame 1 \(.*\) differs at character" "and the first difference is shown"
+run labctl run tests/data/definitions/turn.yaml --kernel A="$KERNEL" --check --allow-emulated --dry-run
+is "$status" 0 "a plan can be seen"
+done_testing
