@@ -26,7 +26,7 @@ kvm=$(jq -r '.checks[] | select(.name == "kvm") | .status' <<<"$json")
 if [ "$kvm" = ok ]; then
 	ok "a working KVM is there" test -w /dev/kvm
 else
-	like "$out" 'live runs need --allow-emulated' "without KVM the way on is named"
+	like "$out" 'live runs need --allow-emulated here, target exact needs no KVM' "without KVM the way on is named"
 fi
 run labctl doctor --connect "qemu+unix:///system?socket=$TMP/no-socket"
 is "$status" 1 "a hypervisor that does not answer is a failure"
