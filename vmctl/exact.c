@@ -35,7 +35,11 @@ struct exact {
 	char *words;
 	char *outbox_path;
 	struct outbox *outbox; /* while what arrived is told */
+	uint64_t gone_since;   /* lab_now_ms() when QEMU had gone before libvirt said so, or 0 */
 };
+
+/* How long QEMU may be gone before libvirt says how it ended. */
+enum { GONE_MS = 3000, GONE_LOOK_MS = 50 };
 
 static const char *const required_config[] = {
 	"CONFIG_64BIT=y",      "CONFIG_ACPI=y",		  "CONFIG_ACPI_NFIT=y",
@@ -181,27 +185,53 @@ static void tell(struct exact *exact, struct machine_event *ret)
 	local_tell_stop(&exact->local, ret);
 }
 
+/*
+ * One look, without waiting. libvirt's word comes first: it knows a panic from a power-off.
+ * When it says nothing, what the outbox holds still tells a run that came to its end.
+ */
+static void look(struct exact *exact)
+{
+	struct local *local = &exact->local;
+	enum machine_stop stop;
+	char text[200];
+
+	if (vm_ended(local->vm, &stop, text, sizeof(text)))
+		begin_reading(exact, stop, text);
+	else if (exact->gone_since && lab_now_ms() - exact->gone_since > GONE_MS)
+		begin_reading(exact, MACHINE_LOST, "QEMU is gone and libvirt says nothing");
+}
+
+static void wait_for_news(struct exact *exact, int timeout_ms)
+{
+	struct pollfd fds[2] = {{.fd = vm_wake_fd(exact->local.vm), .events = POLLIN},
+				{.fd = vm_process_fd(exact->local.vm), .events = POLLIN}};
+
+	if (exact->gone_since) {
+		fds[1].fd = -1;
+		timeout_ms = timeout_ms < GONE_LOOK_MS ? timeout_ms : GONE_LOOK_MS;
+	}
+	if (poll(fds, 2, timeout_ms) > 0 && fds[1].revents)
+		exact->gone_since = lab_now_ms();
+}
+
 static int exact_next_event(struct machine *machine, int timeout_ms, struct machine_event *ret,
 			    struct lab_error *err)
 {
 	struct exact *exact = (struct exact *)machine;
 	struct local *local = &exact->local;
 	uint64_t end = lab_now_ms() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0);
-	enum machine_stop stop;
-	char text[200];
 
 	if (!local->vm)
 		return lab_error_set(err, LAB_ERR_INVALID, "%s was not started", local->name);
 	while (!local->stopped) {
-		struct pollfd fd = {.fd = vm_wake_fd(local->vm), .events = POLLIN};
 		uint64_t now = lab_now_ms();
 
-		if (vm_ended(local->vm, &stop, text, sizeof(text)))
-			begin_reading(exact, stop, text);
-		else if (now >= end)
+		look(exact);
+		if (local->stopped)
+			break;
+		if (now >= end)
 			return 0;
-		else
-			(void)poll(&fd, 1, (int)(end - now));
+		wait_for_news(exact, (int)(end - now));
 	}
 	tell(exact, ret);
 	return 0;

@@ -274,6 +274,11 @@ int vm_wake_fd(const struct vm *vm)
 	return vm->watch->wake;
 }
 
+int vm_process_fd(const struct vm *vm)
+{
+	return vm->process;
+}
+
 bool vm_ended(struct vm *vm, enum machine_stop *ret_stop, char *text, size_t size)
 {
 	struct watch *w = vm->watch;

@@ -23,7 +23,8 @@ int vm_resume(struct vm *vm, struct lab_error *err) LAB_MUST_CHECK;
 int vm_channel_path(struct vm *vm, char **ret, struct lab_error *err) LAB_MUST_CHECK;
 /* Tells which process the QEMU is, so that its end is seen at once and without libvirt. */
 void vm_set_process(struct vm *vm, pid_t pid);
-int vm_wake_fd(const struct vm *vm); /* readable when vm_ended is worth asking */
+int vm_wake_fd(const struct vm *vm);	/* readable when vm_ended is worth asking */
+int vm_process_fd(const struct vm *vm); /* readable when QEMU is gone; -1: not known */
 
 /* Has it ended, and how? `text` gets words for a person. */
 bool vm_ended(struct vm *vm, enum machine_stop *ret_stop, char *text, size_t size);
