@@ -184,7 +184,7 @@ static int repeat(struct setup *setup, const struct origin *o, const struct run 
 {
 	struct run_status status = {
 		.campaign = o->campaign->id,
-		.run = run->number,
+		.run = 1,
 		.runs = 1,
 		.variant = run->variant,
 		.cell = run->cell,

@@ -137,7 +137,7 @@ int watch_wait(struct watch *watch, uint64_t now, int most)
 		{up ? watch->progressed + d->progress : 0, RUN_END_NO_PROGRESS, d->progress, "for ",
 		 ", though the agent lives"},
 		{watch->started + d->total, RUN_END_TOTAL, d->total, "",
-		 " are over, though it got on"},
+		 watch->streams ? " are over, though it got on" : " are over"},
 	};
 	uint64_t wait = (uint64_t)most;
 

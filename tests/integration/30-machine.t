@@ -9,9 +9,7 @@
 need_libvirt
 need_kernel
 need_build tests/machine_test tests/guest_test libexec/labctl/labctl-agent
-if [ -n "${LABCTL_TEST_CONNECT:-}" ]; then URI=$LABCTL_TEST_CONNECT
-elif [ "$(id -u)" = 0 ]; then URI=qemu:///system
-else URI=qemu:///session; fi
+use_hypervisor
 
 # A sanitized program is slower, and so is a machine that does other things meanwhile.
 DEADLINE=${LABCTL_TEST_DEADLINE:-180}

@@ -9,12 +9,7 @@
 need_libvirt
 need_kernel
 need_build bin/labctl libexec/labctl/labctl-agent
-if [ -n "${LABCTL_TEST_CONNECT:-}" ]; then URI=$LABCTL_TEST_CONNECT
-elif [ "$(id -u)" = 0 ]; then URI=qemu:///system
-else URI=qemu:///session; fi
-
-export LABCTL_LAB=${LABCTL_TEST_LAB:-$TMP/lab}
-labctl init >/dev/null || bail "no lab in $LABCTL_LAB"
+use_lab
 lab_id=$(labctl init --json | jq -r .id)
 before=$(labctl list campaigns --json | jq length)
 

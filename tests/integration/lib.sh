@@ -123,6 +123,21 @@ need_kernel() {
 	MODULES=/lib/modules/${KERNEL#/boot/vmlinuz-}
 }
 
+# URI: where machines are started.
+use_hypervisor() {
+	if [ -n "${LABCTL_TEST_CONNECT:-}" ]; then URI=$LABCTL_TEST_CONNECT
+	elif [ "$(id -u)" = 0 ]; then URI=qemu:///system
+	else URI=qemu:///session; fi
+}
+
+# URI and LABCTL_LAB: a lab of this test, or the one in LABCTL_TEST_LAB that has the root
+# image already.
+use_lab() {
+	use_hypervisor
+	export LABCTL_LAB=${LABCTL_TEST_LAB:-$TMP/lab}
+	labctl init >/dev/null || bail "no lab in $LABCTL_LAB"
+}
+
 need_build() {
 	local f
 	for f; do [ -x "$BUILD/$f" ] || bail "$BUILD/$f is not built (make)"; done
