@@ -191,7 +191,7 @@ static int make_job(struct boot *b, struct lab_error *err)
 	if (s->target->caps.requests)
 		return 0;
 	b->initramfs = lab_path_join(b->run->dir, JOB_INITRAMFS);
-	return s->stages->initramfs_append(b->kernel->initramfs_path, JOB_FILE + 1, text,
+	return s->stages->initramfs_append(b->kernel->initramfs_path, &JOB_FILE[1], text,
 					   b->initramfs, err);
 }
 

@@ -74,9 +74,6 @@ static int make(int control, const char *name, uint64_t sectors, const struct st
 int delay_create(const char *name, const char *path, unsigned ms, char **ret_path,
 		 struct lab_error *err)
 {
-	LAB_CLEANUP(free)
-	char *control_node =
-		disk_device_node("", "/sys/class/misc/device-mapper", "mapper/control", false);
 	LAB_CLEANUP(fd) int control = open(CONTROL, O_RDWR | O_CLOEXEC);
 	LAB_CLEANUP(free) char *dm = NULL;
 	LAB_CLEANUP(free) char *sysdir = NULL;
