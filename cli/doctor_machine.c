@@ -49,7 +49,8 @@ void doctor_kvm(struct doctor *d, struct doctor_line *line)
 	/* Not a failure: emulation is a way on, and the target that needs KVM says so. */
 	doctor_say(line, result.works ? DOCTOR_OK : DOCTOR_WARN, "%s", result.text);
 	if (!result.works)
-		doctor_cure(line, "live runs need --allow-emulated here, target exact needs no KVM%s%s",
+		doctor_cure(line,
+			    "live runs need --allow-emulated here, target exact needs no KVM%s%s",
 			    result.cure[0] ? "; " : "", result.cure);
 }
 
