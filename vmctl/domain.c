@@ -405,6 +405,8 @@ static void write_domain(struct xml *x, const struct domain_desc *d)
 	write_memory(x, d);
 	open_tag(x, "vcpu");
 	attr(x, "placement", "static");
+	if (d->exact)
+		attrf(x, "cpuset", "%u", d->exact->processor);
 	snprintf(number, sizeof(number), "%u", d->vcpus);
 	x->failed |= xmlTextWriterWriteString(x->w, BAD_CAST number) < 0;
 	close_tag(x);
