@@ -76,8 +76,9 @@ static void add_emulated(const struct report_options *options, struct lab_buf *o
 static void add_counted(const struct report_model *m, struct lab_buf *out)
 {
 	report_wrap(out,
-		    "EXACT: its clock counts instructions, so these numbers are the same on every "
-		    "host. They know nothing of caches, of branch prediction, of other processors.",
+		    "EXACT: its clock counts instructions, so these numbers do not follow the "
+		    "host's speed or load. They know nothing of caches, of branch prediction, of "
+		    "other processors.",
 		    0);
 	report_wrap(
 		out,

@@ -23,23 +23,15 @@ hashes() {
 }
 
 # ---- every way to end -----------------------------------------------------------
-run campaign exact.yaml --check --only swaps --only sleeps --only fails --only panics
+run campaign exact.yaml --check-every 1 --only sleeps --only fails --only panics
 is "$status" 5 "a campaign with failed runs says so" || diag "$err"
 id=$(newest)
-text=$(labctl show "$id" --json | jq -r '.runs[] | "\(.cell)-\(.variant) \(.state)"')
-for pair in "swaps done" "sleeps done" "fails workload" "panics panic"; do
-	for variant in A B; do
-		like "$text" "${pair% *}-$variant ${pair#* }" "${pair% *} of $variant ended as ${pair#* }"
-	done
+text=$(labctl show "$id" --json | jq -r '.runs[] | "\(.cell) \(.state)"')
+for pair in "sleeps done" "fails workload" "panics panic"; do
+	like "$text" "^$pair\$" "${pair% *} ended as ${pair#* }"
 done
-like "$out" "run twice, equal to the byte" "some runs were run twice"
-
+like "$out" "3 runs run twice, equal to the byte" "each was run twice, and was equal"
 first=$(hashes "$id")
-# Not swaps: see "what is known to fail" in docs/architecture.md.
-for cell in sleeps fails panics; do
-	is "$(grep "^$cell " <<<"$first" | cut -d' ' -f4 | sort -u | wc -l)" 1 \
-		"A and B of $cell are the same kernel with the same seed, and equal to the byte"
-done
 
 # The frames of a cell's first run, as text.
 frames_of() {
@@ -59,6 +51,10 @@ output_of() {
 		print decode_base64($1) if $f =~ m{"run/[^"]*/stdout"} && $f =~ /"data": ?"([^"]*)"/;
 	}' "$dir/frames"
 }
+# Whether such a run is equal to the byte is not asked: see "known to fail" in
+# docs/architecture.md.
+run campaign exact.yaml --only swaps
+id=$(newest)
 printed=$(output_of swaps)
 for counter in pswpin pswpout pgscan_direct workingset_refault_anon swap_ra; do
 	like "$printed" "^$counter [1-9]" "in 256 MiB that need 270, $counter is above zero"
