@@ -57,7 +57,7 @@ run campaign exact.yaml --only swaps
 id=$(newest)
 printed=$(output_of swaps)
 for counter in pswpin pswpout pgscan_direct workingset_refault_anon swap_ra; do
-	like "$printed" "^$counter [1-9]" "in 256 MiB that need 270, $counter is above zero"
+	like "$printed" "^$counter [1-9]" "in 256 MiB that are too few, $counter is above zero"
 done
 like "$printed" '^some .*total=[1-9]' "and so is the time that tasks waited for I/O"
 
