@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* labctl image: root images of the machines. */
-#include <dirent.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -13,26 +12,18 @@
 #include "common/nearest.h"
 #include "common/num.h"
 #include "common/strv.h"
+#include "experiments/definition.h"
 #include "images/image.h"
 #include "vmctl/probe.h"
 
 static int unknown_recipe(const char *dir, const char *name, struct lab_error *err)
 {
-	LAB_CLEANUP(dir) DIR *d = opendir(dir);
 	LAB_CLEANUP(strv) struct lab_strv names = LAB_STRV_INIT;
 	LAB_CLEANUP(free) char *all = NULL;
 	struct lab_nearest nearest = {.word = name};
-	struct dirent *entry;
 
-	while (d && (entry = readdir(d))) {
-		LAB_CLEANUP(free) char *base = NULL;
-
-		if (!lab_ends_with(entry->d_name, ".yaml"))
-			continue;
-		base = lab_strndup(entry->d_name, strlen(entry->d_name) - strlen(".yaml"));
-		lab_strv_add(&names, base);
-	}
-	lab_strv_sort(&names);
+	if (experiment_list(dir, &names, NULL) < 0)
+		return lab_error_set(err, LAB_ERR_NOT_FOUND, "no recipe '%s'", name);
 	for (size_t i = 0; i < names.n; i++)
 		lab_nearest_consider(&nearest, names.items[i]);
 	if (nearest.best)

@@ -8,7 +8,6 @@
  */
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "common/err.h"
 

@@ -172,13 +172,6 @@ static int exact_start(struct machine *machine, struct lab_error *err)
 	return vm_resume(local->vm, err);
 }
 
-static int exact_send(struct machine *machine, const json_t *msg, struct lab_error *err)
-{
-	(void)msg;
-	return lab_error_set(err, LAB_ERR_INVALID, "%s: nothing enters an exact machine",
-			     ((struct local *)machine)->name);
-}
-
 /* The machine has gone: from now on its outbox speaks, then the end is told. */
 static void begin_reading(struct exact *exact, enum machine_stop stop, const char *text)
 {
@@ -287,7 +280,6 @@ const struct target target_exact = {
 	.serial = exact_serial,
 	.prepare = exact_prepare,
 	.start = exact_start,
-	.send = exact_send,
 	.next_event = exact_next_event,
 	.halt = exact_halt,
 	.collect = local_collect,

@@ -125,6 +125,7 @@ struct target {
 	int (*prepare)(const struct target_job *job, const struct kvm_result *probe,
 		       struct machine **ret, struct lab_error *err);
 	int (*start)(struct machine *machine, struct lab_error *err);
+	/* NULL where caps.requests is false: machine_send refuses by itself. */
 	int (*send)(struct machine *machine, const json_t *msg, struct lab_error *err);
 	int (*next_event)(struct machine *machine, int timeout_ms, struct machine_event *ret,
 			  struct lab_error *err);
