@@ -40,6 +40,13 @@ int frame_encode(const json_t *msg, struct lab_buf *out, struct lab_error *err)
 	return 0;
 }
 
+uint32_t frame_length(const void *head)
+{
+	const unsigned char *p = head;
+
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
 struct frame_decoder *frame_decoder_new(void)
 {
 	return LAB_NEW(struct frame_decoder);
@@ -91,7 +98,7 @@ int frame_decoder_next(struct frame_decoder *decoder, json_t **ret_msg, struct l
 	if (have < FRAME_HEAD)
 		return 0;
 	head = (const unsigned char *)decoder->buf.data + decoder->start;
-	len = head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
+	len = frame_length(head);
 	if (len < 2 || len > FRAME_MAX) {
 		lab_error_set(&decoder->why, LAB_ERR_INVALID, "garbage: frame of %u bytes", len);
 		return fail(decoder, err);

@@ -8,6 +8,7 @@
  */
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <jansson.h>
 
@@ -17,6 +18,9 @@
 #define FRAME_MAX (1u << 20)	 /* largest JSON text */
 #define FRAME_HEAD 4		 /* bytes of the length */
 #define FRAME_FEED_MAX FRAME_MAX /* largest piece to feed at once */
+
+/* Length of the JSON text behind these FRAME_HEAD bytes; not checked. */
+uint32_t frame_length(const void *head);
 
 /* Appends the frame of `msg` (an object) to out. Fails when it would exceed FRAME_MAX. */
 int frame_encode(const json_t *msg, struct lab_buf *out, struct lab_error *err) LAB_MUST_CHECK;

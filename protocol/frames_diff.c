@@ -14,12 +14,11 @@ enum { AROUND = 60 }; /* characters shown around the first difference */
 /* Length of the frame at `at` with its head, 0 when the rest is none. */
 static size_t frame_at(const struct lab_buf *b, size_t at)
 {
-	const unsigned char *p = (const unsigned char *)b->data + at;
 	size_t len;
 
 	if (b->len - at < FRAME_HEAD)
 		return 0;
-	len = FRAME_HEAD + (p[0] | (size_t)p[1] << 8 | (size_t)p[2] << 16 | (size_t)p[3] << 24);
+	len = FRAME_HEAD + (size_t)frame_length(b->data + at);
 	return len <= b->len - at ? len : 0;
 }
 

@@ -86,7 +86,7 @@ int outbox_next(struct outbox *o, json_t **ret_frame, struct lab_error *err)
 		return 0;
 	if (fread(head, 1, sizeof(head), o->file) != sizeof(head))
 		return cut(o, "it is full", err);
-	len = head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 | (size_t)head[3] << 24;
+	len = frame_length(head);
 	if (!len) {
 		o->over = true;
 		return 0;
