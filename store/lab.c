@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -102,9 +103,19 @@ static int meta_get(struct db *db, const char *name, char **ret, struct lab_erro
 	return 0;
 }
 
-static int add_identity(struct db *db, struct lab_error *err)
+static int meta_put(struct db *db, const char *name, const char *value, struct lab_error *err)
 {
 	LAB_CLEANUP(db_stmt) struct db_stmt *st = NULL;
+
+	if (db_prepare(db, SQL_META_PUT, &st, err) < 0)
+		return -1;
+	db_text(st, name);
+	db_text(st, value);
+	return db_run(st, err);
+}
+
+static int add_identity(struct db *db, struct lab_error *err)
+{
 	LAB_CLEANUP(free) char *have = NULL;
 	LAB_CLEANUP(free)
 	char *mark = lab_asprintf("PRAGMA application_id = %d", SCHEMA_APPLICATION_ID);
@@ -114,13 +125,49 @@ static int add_identity(struct db *db, struct lab_error *err)
 		return -1;
 	if (have)
 		return 0;
-	if (random_id(id, err) < 0 || db_prepare(db, SQL_META_PUT, &st, err) < 0)
-		return -1;
-	db_text(st, "id");
-	db_text(st, id);
-	if (db_run(st, err) < 0)
+	if (random_id(id, err) < 0 || meta_put(db, "id", id, err) < 0)
 		return -1;
 	return db_exec(db, mark, err);
+}
+
+/* Under a transaction: another process may have settled it meanwhile. */
+static int settle(struct lab *lab, const char *place, struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *known = NULL;
+	char id[33];
+
+	if (meta_get(lab->db, "inode", &known, err) < 0)
+		return -1;
+	if (known && strcmp(known, place) == 0)
+		return 0;
+	if (known && (random_id(id, err) < 0 || meta_put(lab->db, "id", id, err) < 0))
+		return -1;
+	return meta_put(lab->db, "inode", place, err);
+}
+
+/*
+ * A copy of a lab is another lab: machines carry the id in their names, and two labs of
+ * one id would take each other's for their own. A copy lies in another directory, which
+ * the inode tells; a lab that was only renamed lies in the same.
+ */
+static int settle_identity(struct lab *lab, struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *known = NULL;
+	LAB_CLEANUP(free) char *place = NULL;
+	struct stat st;
+
+	if (lab->why_read_only)
+		return 0;
+	if (stat(lab->dir, &st) < 0)
+		return lab_error_errno(err, errno, "%s", lab->dir);
+	place = lab_asprintf("%ju", (uintmax_t)st.st_ino);
+	if (meta_get(lab->db, "inode", &known, err) < 0)
+		return -1;
+	if (known && strcmp(known, place) == 0)
+		return 0;
+	if (db_begin(lab->db, err) < 0)
+		return -1;
+	return lab_end(lab, settle(lab, place, err), err);
 }
 
 /* A lab is one once its identity is committed: everything before can be done again. */
@@ -283,7 +330,7 @@ int lab_open(const char *dir, struct lab **ret_lab, struct lab_error *err)
 				     dir);
 	if (!lab->dir)
 		return lab_error_errno(err, errno, "%s", dir);
-	if (open_db(lab, err) < 0 || check_schema(lab, err) < 0 ||
+	if (open_db(lab, err) < 0 || check_schema(lab, err) < 0 || settle_identity(lab, err) < 0 ||
 	    meta_get(lab->db, "id", &lab->id, err) < 0)
 		return -1;
 	if (!lab->id)

@@ -14,7 +14,8 @@
  *
  * Reading needs no lock and is never blocked. Who builds, runs or cleans holds the
  * lab lock. A lab that this user cannot write is opened read-only; each writing
- * call then fails in words.
+ * call then fails in words. A lab that was copied gets an id of its own when it is
+ * opened for writing.
  */
 
 #include <stdbool.h>

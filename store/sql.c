@@ -31,7 +31,8 @@ static const char *const texts[SQL_COUNT] = {
 		" AND name NOT LIKE 'sqlite_%' AND name NOT IN ('meta', 'facts', 'artifacts',"
 		" 'sources', 'patchsets', 'campaigns', 'slots', 'runs', 'run_values')",
 	[SQL_META_GET] = "SELECT value FROM meta WHERE name = ?",
-	[SQL_META_PUT] = "INSERT INTO meta (name, value) VALUES (?, ?)",
+	[SQL_META_PUT] = "INSERT INTO meta (name, value) VALUES (?, ?)"
+			 " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 
 	[SQL_FACT_GET] = "SELECT value FROM facts WHERE name = ? AND scope = ?",
 	[SQL_FACT_PUT] = "INSERT INTO facts (name, scope, value, created) VALUES (?, ?, ?, ?)"

@@ -42,6 +42,34 @@ static void test_two_labs_differ(void **state)
 	assert_string_not_equal(lab_id(f->lab), lab_id(other));
 }
 
+/* Renamed, a lab is the same; copied, it is another, for good. */
+static void test_copy_differs(void **state)
+{
+	struct lab_fixture *f = *state;
+	LAB_CLEANUP(free) char *moved = lab_path_join(f->top, "moved");
+	LAB_CLEANUP(free) char *id = lab_strdup(lab_id(f->lab));
+	LAB_CLEANUP(free) char *command = lab_asprintf("cp -a %s %s", moved, f->dir);
+	LAB_CLEANUP(free) char *copied = NULL;
+	LAB_CLEANUP(lab) struct lab *lab = NULL;
+
+	lab_free(f->lab);
+	f->lab = NULL;
+	assert_int_equal(rename(f->dir, moved), 0);
+	assert_ok(lab_open(moved, &lab, err));
+	assert_string_equal(lab_id(lab), id);
+	lab_free(lab);
+	lab = NULL;
+	assert_int_equal(system(command), 0);
+	lab_reopen(f);
+	copied = lab_strdup(lab_id(f->lab));
+	assert_int_equal(strlen(copied), 32);
+	assert_string_not_equal(copied, id);
+	lab_reopen(f);
+	assert_string_equal(lab_id(f->lab), copied);
+	assert_ok(lab_open(moved, &lab, err));
+	assert_string_equal(lab_id(lab), id);
+}
+
 /* A relative name is one directory, wherever the process goes afterwards. */
 static void test_relative(void **state)
 {
@@ -288,12 +316,19 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LAB_TEST(test_init_again),	 LAB_TEST(test_two_labs_differ),
-		LAB_TEST(test_relative),	 LAB_TEST(test_not_a_lab),
-		LAB_TEST(test_occupied),	 LAB_TEST(test_foreign_database),
-		LAB_TEST(test_no_database),	 LAB_TEST(test_newer_schema),
-		LAB_TEST(test_interrupted_init), LAB_TEST(test_migrate),
-		LAB_TEST(test_migrate_twice),	 cmocka_unit_test(test_default_dir),
+		LAB_TEST(test_init_again),
+		LAB_TEST(test_two_labs_differ),
+		LAB_TEST(test_copy_differs),
+		LAB_TEST(test_relative),
+		LAB_TEST(test_not_a_lab),
+		LAB_TEST(test_occupied),
+		LAB_TEST(test_foreign_database),
+		LAB_TEST(test_no_database),
+		LAB_TEST(test_newer_schema),
+		LAB_TEST(test_interrupted_init),
+		LAB_TEST(test_migrate),
+		LAB_TEST(test_migrate_twice),
+		cmocka_unit_test(test_default_dir),
 		LAB_TEST(test_damaged),
 	};
 
