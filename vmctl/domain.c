@@ -346,7 +346,10 @@ static void write_nvme(struct xml *x, const struct target_volume *v)
 
 /*
  * One instruction, one nanosecond, and idle time is skipped; what the machine draws at
- * random (rdrand, the seed in the boot parameters) comes from the run's seed.
+ * random (rdrand, the seed in the boot parameters) comes from the run's seed. Nobody wants
+ * the recording: while it records, QEMU's main thread, which skips the idle time, and its
+ * vCPU wait for each other. Without, it may look at the clock when the guest has halted and
+ * its last instructions are not counted yet.
  */
 static void write_icount(struct xml *x, const struct domain_exact *exact)
 {
@@ -356,7 +359,7 @@ static void write_icount(struct xml *x, const struct domain_exact *exact)
 	snprintf(smbios, sizeof(smbios), "type=1,uuid=%s", exact->uuid);
 	open_tag(x, "qemu:commandline");
 	empty_tag(x, "qemu:arg", "value", "-icount", NULL);
-	empty_tag(x, "qemu:arg", "value", "shift=0,sleep=off", NULL);
+	empty_tag(x, "qemu:arg", "value", "shift=0,sleep=off,rr=record,rrfile=/dev/null", NULL);
 	empty_tag(x, "qemu:arg", "value", "-seed", NULL);
 	empty_tag(x, "qemu:arg", "value", seed, NULL);
 	empty_tag(x, "qemu:arg", "value", "-smbios", NULL);
@@ -405,8 +408,6 @@ static void write_domain(struct xml *x, const struct domain_desc *d)
 	write_memory(x, d);
 	open_tag(x, "vcpu");
 	attr(x, "placement", "static");
-	if (d->exact)
-		attrf(x, "cpuset", "%u", d->exact->processor);
 	snprintf(number, sizeof(number), "%u", d->vcpus);
 	x->failed |= xmlTextWriterWriteString(x->w, BAD_CAST number) < 0;
 	close_tag(x);

@@ -29,12 +29,6 @@ struct domain_exact {
 	uint32_t seed; /* of all that the machine draws at random */
 	/* That the guest sees, and gathers entropy from; the domain's own is of no account. */
 	char uuid[37];
-	/*
-	 * The one processor of this host for all of QEMU's threads. QEMU 7.2 advances the clock
-	 * of an idle guest in its main thread, which may look when the guest's last
-	 * instructions are not counted yet; threads that take turns do not meet there.
-	 */
-	unsigned processor;
 };
 
 struct domain_desc {

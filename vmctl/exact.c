@@ -6,7 +6,6 @@
  */
 #include <inttypes.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,22 +91,6 @@ static void spread_seed(struct exact *exact, uint64_t seed)
 	exact->desc.seed = (uint32_t)strtoul(number, NULL, 16);
 }
 
-/* Another one for each process of ours, of those that we may use. */
-static unsigned choose_processor(void)
-{
-	cpu_set_t set;
-	int n, nth;
-
-	if (sched_getaffinity(0, sizeof(set), &set) || (n = CPU_COUNT(&set)) < 1)
-		return 0;
-	nth = getpid() % n;
-	for (unsigned i = 0; i < CPU_SETSIZE; i++) {
-		if (CPU_ISSET(i, &set) && nth-- == 0)
-			return i;
-	}
-	return 0;
-}
-
 static int add_outbox(struct exact *exact, const struct target_job *job, struct lab_error *err)
 {
 	char serial[TARGET_SERIAL];
@@ -137,7 +120,6 @@ static int prepare_all(struct exact *exact, const struct target_job *job, struct
 	if (add_outbox(exact, job, err))
 		return -1;
 	spread_seed(exact, job->seed);
-	exact->desc.processor = choose_processor();
 	local->job = &exact->job;
 	local->words = exact->words;
 	local->desc.exact = &exact->desc;
