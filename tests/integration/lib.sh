@@ -130,11 +130,19 @@ use_hypervisor() {
 	else URI=qemu:///session; fi
 }
 
-# URI and LABCTL_LAB: a lab of this test, or the one in LABCTL_TEST_LAB that has the root
-# image already.
+# URI and LABCTL_LAB: a lab of this test, a copy of the one in LABCTL_TEST_LAB that has the
+# root image already, when there is one. Artifacts never change, so links will do.
 use_lab() {
 	use_hypervisor
-	export LABCTL_LAB=${LABCTL_TEST_LAB:-$TMP/lab}
+	export LABCTL_LAB=$TMP/lab
+	if [ -n "${LABCTL_TEST_LAB:-}" ]; then
+		cp -al "$LABCTL_TEST_LAB" "$LABCTL_LAB" 2>/dev/null || {
+			rm -rf "$LABCTL_LAB"
+			cp -a --sparse=always "$LABCTL_TEST_LAB" "$LABCTL_LAB"
+		}
+		rm -f "$LABCTL_LAB"/lab.db* "$LABCTL_LAB/lock"
+		cp -a "$LABCTL_TEST_LAB"/lab.db* "$LABCTL_LAB/"
+	fi
 	labctl init >/dev/null || bail "no lab in $LABCTL_LAB"
 }
 
