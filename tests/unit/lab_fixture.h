@@ -39,6 +39,8 @@ struct lab_fixture {
 			fail_msg("%s:%d: kind %d: %s", __FILE__, __LINE__, err->kind, err->text); \
 	} while (0)
 
+#define LAB_TEST(name) cmocka_unit_test_setup_teardown(name, lab_set_up, lab_tear_down)
+
 static inline int lab_set_up(void **state)
 {
 	char name[] = "/tmp/labctl-test-XXXXXX";

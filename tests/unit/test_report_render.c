@@ -380,8 +380,6 @@ static void test_bad_definitions(void **state)
 	report_model_free(m);
 }
 
-#define LAB_TEST(name) cmocka_unit_test_setup_teardown(name, lab_set_up, lab_tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

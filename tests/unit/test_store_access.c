@@ -286,19 +286,19 @@ static void test_reading_is_never_blocked(void **state)
 	assert_ok(db_exec(f->lab->db, "INSERT INTO meta VALUES ('a', 'c')", err));
 }
 
-#define LAB_TEST(name) cmocka_unit_test_setup_teardown(name, put_fact, lab_tear_down)
+#define ACCESS_TEST(name) cmocka_unit_test_setup_teardown(name, put_fact, lab_tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LAB_TEST(test_other_user),
-		LAB_TEST(test_closed_door),
-		LAB_TEST(test_root_in_a_users_lab),
-		LAB_TEST(test_read_only_directory),
-		LAB_TEST(test_lock_here),
-		LAB_TEST(test_lock_dies_with_its_holder),
-		LAB_TEST(test_lock_is_not_inherited),
-		LAB_TEST(test_reading_is_never_blocked),
+		ACCESS_TEST(test_other_user),
+		ACCESS_TEST(test_closed_door),
+		ACCESS_TEST(test_root_in_a_users_lab),
+		ACCESS_TEST(test_read_only_directory),
+		ACCESS_TEST(test_lock_here),
+		ACCESS_TEST(test_lock_dies_with_its_holder),
+		ACCESS_TEST(test_lock_is_not_inherited),
+		ACCESS_TEST(test_reading_is_never_blocked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

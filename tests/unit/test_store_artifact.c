@@ -304,8 +304,6 @@ static void test_drafts_of_the_dead(void **state)
 	assert_int_equal(left.drafts + left.artifacts + left.scratch, 0);
 }
 
-#define LAB_TEST(name) cmocka_unit_test_setup_teardown(name, lab_set_up, lab_tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

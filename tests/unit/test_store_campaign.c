@@ -354,8 +354,6 @@ static void test_abandoned(void **state)
 	assert_state(f->lab, id, CAMPAIGN_ABANDONED);
 }
 
-#define LAB_TEST(name) cmocka_unit_test_setup_teardown(name, lab_set_up, lab_tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

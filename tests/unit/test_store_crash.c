@@ -344,8 +344,6 @@ static void test_disk_full(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-#define LAB_TEST(name) cmocka_unit_test_setup_teardown(name, lab_set_up, lab_tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -311,8 +311,6 @@ static void test_damaged(void **state)
 	lab_free(lab);
 }
 
-#define LAB_TEST(name) cmocka_unit_test_setup_teardown(name, lab_set_up, lab_tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -208,8 +208,6 @@ static void test_samples(void **state)
 	assert_null(sample_find(&s, "other"));
 }
 
-#define LAB_TEST(name) cmocka_unit_test_setup_teardown(name, lab_set_up, lab_tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
