@@ -72,6 +72,14 @@ static void lose_channel(struct agent *agent, const char *why)
 	agent_say(agent, "channel lost: %s", why);
 }
 
+static void send_frame(struct agent *agent, const struct lab_buf *frame)
+{
+	struct lab_error err;
+
+	if (!agent->cut && channel_write(&agent->channel, frame->data, frame->len, &err) < 0)
+		lose_channel(agent, err.text);
+}
+
 void agent_send(struct agent *agent, json_t *msg)
 {
 	LAB_CLEANUP(buf) struct lab_buf frame = LAB_BUF_INIT;
@@ -79,9 +87,20 @@ void agent_send(struct agent *agent, json_t *msg)
 
 	if (!agent->cut && frame_encode(msg, &frame, &err) < 0)
 		agent_say(agent, "%s", err.text);
-	else if (!agent->cut && channel_write(&agent->channel, frame.data, frame.len, &err) < 0)
-		lose_channel(agent, err.text);
+	else
+		send_frame(agent, &frame);
 	json_decref(msg);
+}
+
+void agent_send_text(struct agent *agent, const struct lab_buf *text)
+{
+	LAB_CLEANUP(buf) struct lab_buf frame = LAB_BUF_INIT;
+	struct lab_error err;
+
+	if (!agent->cut && frame_encode_text(text->data, text->len, &frame, &err) < 0)
+		agent_say(agent, "%s", err.text);
+	else
+		send_frame(agent, &frame);
 }
 
 void agent_log(struct agent *agent, const char *level, const char *fmt, ...)

@@ -44,6 +44,8 @@ void agent_release(struct agent *agent);
 
 /* Sends a message and drops its reference. A channel that fails sets ->cut and ->stop. */
 void agent_send(struct agent *agent, json_t *msg);
+/* Sends a message that is text already. */
+void agent_send_text(struct agent *agent, const struct lab_buf *text);
 /* A log message; warnings and errors also appear on the console. */
 void agent_log(struct agent *agent, const char *level, const char *fmt, ...) LAB_PRINTF(3, 4);
 /* Says once that something cannot be collected. */

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* /proc/meminfo: "MemFree:         1234 kB"; values stay in the file's unit, which is kB for most. */
-#include <stdio.h>
 #include <string.h>
 
 #include "guest-agent/collector.h"
 
 static void parse(const char *text, const char *what, struct series *series)
 {
-	char line[256], key[64], number[32];
+	char line[256], number[32];
 	int64_t value;
 
 	while (collector_line(&text, line, sizeof(line))) {
-		if (sscanf(line, "%63[^:]: %31s", key, number) == 2 &&
-		    collector_number(number, &value))
-			series_put(series, what, key, value);
+		char *colon = strchr(line, ':');
+		const char *p = colon ? colon + 1 : "";
+
+		if (!colon || !collector_word(&p, number, sizeof(number)) ||
+		    !collector_number(number, &value))
+			continue;
+		*colon = '\0';
+		series_put(series, what, line, value);
 	}
 }
 

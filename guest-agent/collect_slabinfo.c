@@ -5,33 +5,48 @@
  *   : tunables limit batchcount sharedfactor : slabdata active_slabs num_slabs sharedavail
  * "pages" is num_slabs times pagesperslab: what the cache really takes.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "guest-agent/collector.h"
 
-static void parse_cache(char *line, const char *what, struct series *series)
+/* "CACHE.FIELD" */
+static void put(struct series *series, const char *what, const char *cache, const char *field,
+		int64_t value)
 {
-	char cache[64], key[96], words[5][24];
-	const char *data = strstr(line, ": slabdata ");
-	static const char *const names[] = {"active_objs", "num_objs", "objsize"};
-	int64_t value, per_slab, slabs;
+	char key[96];
+	size_t len = strlen(cache);
 
-	if (sscanf(line, "%63s %23s %23s %23s %23s %23s", cache, words[0], words[1], words[2],
-		   words[3], words[4]) != 6)
-		return;
-	for (size_t i = 0; i < 3; i++) {
-		if (!collector_number(words[i], &value))
-			return;
-		snprintf(key, sizeof(key), "%s.%s", cache, names[i]);
-		series_put(series, what, key, value);
-	}
-	if (!data || sscanf(data, ": slabdata %*s %23s", words[0]) != 1 ||
-	    !collector_number(words[0], &slabs) || !collector_number(words[4], &per_slab) ||
-	    __builtin_mul_overflow(slabs, per_slab, &value))
-		return;
-	snprintf(key, sizeof(key), "%s.pages", cache);
+	memcpy(key, cache, len);
+	key[len] = '.';
+	strcpy(key + len + 1, field);
 	series_put(series, what, key, value);
+}
+
+static void parse_cache(const char *line, const char *what, struct series *series)
+{
+	enum { ACTIVE, ALL, SIZE, PER_SLAB, PAGES, WORDS };
+	static const char *const names[] = {"active_objs", "num_objs", "objsize"};
+	const char *data = strstr(line, ": slabdata ");
+	char cache[64], word[24];
+	int64_t values[WORDS], slabs;
+
+	if (!collector_word(&line, cache, sizeof(cache)))
+		return;
+	for (size_t i = 0; i < WORDS; i++) {
+		if (!collector_word(&line, word, sizeof(word)) ||
+		    !collector_number(word, &values[i]))
+			return;
+	}
+	for (size_t i = ACTIVE; i <= SIZE; i++)
+		put(series, what, cache, names[i], values[i]);
+	if (!data)
+		return;
+	data += strlen(": slabdata ");
+	if (!collector_word(&data, word, sizeof(word)) || /* active_slabs */
+	    !collector_word(&data, word, sizeof(word)) || !collector_number(word, &slabs) ||
+	    __builtin_mul_overflow(slabs, values[PAGES], &slabs))
+		return;
+	put(series, what, cache, "pages", slabs);
 }
 
 static void parse(const char *text, const char *what, struct series *series)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* /proc/vmstat: "pgmajfault 1234"; counts of events and pages since boot, and levels in pages. */
-#include <stdio.h>
-
 #include "guest-agent/collector.h"
 
 static void parse(const char *text, const char *what, struct series *series)
@@ -10,7 +8,10 @@ static void parse(const char *text, const char *what, struct series *series)
 	int64_t value;
 
 	while (collector_line(&text, line, sizeof(line))) {
-		if (sscanf(line, "%63s %31s", key, number) == 2 && collector_number(number, &value))
+		const char *p = line;
+
+		if (collector_word(&p, key, sizeof(key)) &&
+		    collector_word(&p, number, sizeof(number)) && collector_number(number, &value))
 			series_put(series, what, key, value);
 	}
 }

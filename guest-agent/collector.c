@@ -55,11 +55,39 @@ bool collector_line(const char **text, char *line, size_t size)
 	return true;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+bool collector_word(const char **text, char *word, size_t size)
+{
+	const char *p = *text;
+	size_t n = 0;
+
+	while (is_blank(*p))
+		p++;
+	for (; *p && !is_blank(*p); p++) {
+		if (n + 1 < size)
+			word[n++] = *p;
+	}
+	word[n] = '\0';
+	*text = p;
+	return n > 0;
+}
+
 bool collector_number(const char *word, int64_t *ret_value)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
-	if (lab_parse_u64(word, &value, NULL) < 0 || value > INT64_MAX)
+	if (!*word)
+		return false;
+	for (; *word; word++) {
+		if (*word < '0' || *word > '9' || __builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(*word - '0'), &value))
+			return false;
+	}
+	if (value > INT64_MAX)
 		return false;
 	*ret_value = (int64_t)value;
 	return true;

@@ -12,6 +12,7 @@ static void missing(void *ctx, const char *what, const char *why)
 
 static void take_row(struct sampler *sampler, struct agent *agent, enum message_mark mark)
 {
+	LAB_CLEANUP(buf) struct lab_buf row = LAB_BUF_INIT;
 	int64_t t_ns = (int64_t)lab_now_ns();
 	bool was_full = sampler->series.full;
 	json_t *names;
@@ -23,7 +24,8 @@ static void take_row(struct sampler *sampler, struct agent *agent, enum message_
 	names = series_take_names(&sampler->series);
 	if (names)
 		agent_send(agent, names);
-	agent_send(agent, series_take_row(&sampler->series, t_ns, mark));
+	series_take_row(&sampler->series, t_ns, mark, &row);
+	agent_send_text(agent, &row);
 	if (sampler->series.full && !was_full)
 		agent_log(agent, "warn", "more than %d series: the rest is not sampled",
 			  MESSAGE_NAMES_MAX);

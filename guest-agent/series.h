@@ -21,9 +21,10 @@ struct series {
 	int64_t *now;  /* of the row being taken; MESSAGE_ABSENT: not seen in it */
 	int64_t *last; /* newest value of each name that was sent */
 	size_t cap_now, cap_last;
-	size_t cursor; /* where the next name is expected */
-	size_t sent;   /* names the host knows */
-	bool full;     /* MESSAGE_NAMES_MAX reached, names were dropped */
+	size_t cursor;	 /* where the next name is expected */
+	uint16_t *slots; /* of a hash table of the names: index + 1, 0: free; open addressing */
+	size_t sent;	 /* names the host knows */
+	bool full;	 /* MESSAGE_NAMES_MAX reached, names were dropped */
 };
 
 #define SERIES_INIT          \
@@ -43,8 +44,9 @@ void series_put(struct series *series, const char *prefix, const char *name, int
 /* True and the value when the row has that name. */
 bool series_get(const struct series *series, const char *name, int64_t *ret_value);
 
-/* Ends the row: the names message for new names, or NULL, and the row's message. */
+/* Ends the row: the names message for new names, or NULL, and the row's message as text. */
 json_t *series_take_names(struct series *series);
-json_t *series_take_row(struct series *series, int64_t t_ns, enum message_mark mark);
+void series_take_row(struct series *series, int64_t t_ns, enum message_mark mark,
+		     struct lab_buf *text);
 
 #endif

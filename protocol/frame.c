@@ -17,18 +17,10 @@ struct frame_decoder {
 	struct lab_error why;
 };
 
-int frame_encode(const json_t *msg, struct lab_buf *out, struct lab_error *err)
+int frame_encode_text(const char *text, size_t len, struct lab_buf *out, struct lab_error *err)
 {
-	LAB_CLEANUP(free) char *text = NULL;
 	unsigned char head[FRAME_HEAD];
-	size_t len;
 
-	if (!json_is_object(msg))
-		return lab_error_set(err, LAB_ERR_INVALID, "a frame holds one JSON object");
-	text = json_dumps(msg, JSON_COMPACT);
-	if (!text)
-		return lab_error_set(err, LAB_ERR_FAILED, "message cannot be written as JSON");
-	len = strlen(text);
 	if (len > FRAME_MAX)
 		return lab_error_set(err, LAB_ERR_INVALID,
 				     "message of %zu bytes does not fit a frame of %u", len,
@@ -38,6 +30,18 @@ int frame_encode(const json_t *msg, struct lab_buf *out, struct lab_error *err)
 	lab_buf_add(out, head, FRAME_HEAD);
 	lab_buf_add(out, text, len);
 	return 0;
+}
+
+int frame_encode(const json_t *msg, struct lab_buf *out, struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *text = NULL;
+
+	if (!json_is_object(msg))
+		return lab_error_set(err, LAB_ERR_INVALID, "a frame holds one JSON object");
+	text = json_dumps(msg, JSON_COMPACT);
+	if (!text)
+		return lab_error_set(err, LAB_ERR_FAILED, "message cannot be written as JSON");
+	return frame_encode_text(text, strlen(text), out, err);
 }
 
 uint32_t frame_length(const void *head)

@@ -24,6 +24,9 @@ uint32_t frame_length(const void *head);
 
 /* Appends the frame of `msg` (an object) to out. Fails when it would exceed FRAME_MAX. */
 int frame_encode(const json_t *msg, struct lab_buf *out, struct lab_error *err) LAB_MUST_CHECK;
+/* The same of an object's text, which is not looked at. */
+int frame_encode_text(const char *text, size_t len, struct lab_buf *out,
+		      struct lab_error *err) LAB_MUST_CHECK;
 
 /*
  * Takes a byte stream apart. A length over FRAME_MAX is refused before anything

@@ -193,8 +193,12 @@ json_t *message_make_step(const struct message_step *step);
 json_t *message_make_data(const char *stream, int64_t offset, int64_t t_ns, const void *data,
 			  size_t len);
 json_t *message_make_names(int64_t first, const char *const *names, size_t n);
-/* `deltas` of MESSAGE_ABSENT become null. */
-json_t *message_make_series(int64_t t_ns, enum message_mark mark, const int64_t *deltas, size_t n);
+/*
+ * Appends a series message as text, without a tree of JSON: it is made while the workload
+ * runs, which pays for it. `deltas` of MESSAGE_ABSENT become null.
+ */
+void message_series_text(int64_t t_ns, enum message_mark mark, const int64_t *deltas, size_t n,
+			 struct lab_buf *out);
 json_t *message_make_unavailable(const char *what, const char *why);
 json_t *message_make_heartbeat(int64_t t_ns, int64_t progress);
 json_t *message_make_log(int64_t t_ns, const char *level, const char *text);

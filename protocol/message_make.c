@@ -144,18 +144,39 @@ json_t *message_make_names(int64_t first, const char *const *names, size_t n)
 	return msg;
 }
 
-json_t *message_make_series(int64_t t_ns, enum message_mark mark, const int64_t *deltas, size_t n)
+/* Decimal digits; a row has hundreds of numbers, most of them one digit long. */
+static void add_number(struct lab_buf *out, int64_t value)
 {
-	json_t *msg = make(MESSAGE_SERIES), *list = json_array();
+	char digits[24], *at = digits + sizeof(digits);
+	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(list, deltas[i] == MESSAGE_ABSENT ? json_null()
-									: json_integer(deltas[i]));
-	put_int(msg, "t", t_ns);
+	do {
+		*--at = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest);
+	if (value < 0)
+		*--at = '-';
+	lab_buf_add(out, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+void message_series_text(int64_t t_ns, enum message_mark mark, const int64_t *deltas, size_t n,
+			 struct lab_buf *out)
+{
+	lab_buf_adds(out, "{\"type\":\"series\",\"t\":");
+	add_number(out, t_ns);
 	if (mark != MESSAGE_MARK_NONE)
-		put_str(msg, "mark", mark == MESSAGE_MARK_BEFORE ? "before" : "after");
-	put(msg, "deltas", list);
-	return msg;
+		lab_buf_adds(out, mark == MESSAGE_MARK_BEFORE ? ",\"mark\":\"before\""
+							      : ",\"mark\":\"after\"");
+	lab_buf_adds(out, ",\"deltas\":[");
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			lab_buf_addc(out, ',');
+		if (deltas[i] == MESSAGE_ABSENT)
+			lab_buf_adds(out, "null");
+		else
+			add_number(out, deltas[i]);
+	}
+	lab_buf_adds(out, "]}");
 }
 
 json_t *message_make_unavailable(const char *what, const char *why)

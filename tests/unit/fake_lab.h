@@ -23,6 +23,7 @@
 #include "store/artifact.h"
 #include "store/campaign.h"
 #include "store/patchset.h"
+#include "tests/unit/series_fixture.h"
 #include "vmctl/machine.h"
 
 /* What the machine of a run does; NULL is "done". */
@@ -121,7 +122,7 @@ static void fake_series(struct fake_machine *m, int64_t t_ns, bool first, int64_
 
 	if (first)
 		fake_queue(m, message_make_names(0, names, 3));
-	fake_queue(m, message_make_series(t_ns, MESSAGE_MARK_NONE, deltas, 3));
+	fake_queue(m, series_json(t_ns, MESSAGE_MARK_NONE, deltas, 3));
 }
 
 /* What hackbench would print for this argument vector; NULL for another program. */

@@ -11,6 +11,7 @@
 #include "common/mem.h"
 #include "guest-agent/series.h"
 #include "protocol/record.h"
+#include "tests/unit/series_fixture.h"
 
 /* What the host makes of it is the measure: everything goes through a record. */
 struct pair {
@@ -48,11 +49,13 @@ static int teardown(void **state)
 
 static void end_row(struct pair *pair, int64_t t_ns)
 {
+	LAB_CLEANUP(buf) struct lab_buf row = LAB_BUF_INIT;
 	json_t *names = series_take_names(&pair->series);
 
 	if (names)
 		feed(&pair->record, names);
-	feed(&pair->record, series_take_row(&pair->series, t_ns, MESSAGE_MARK_NONE));
+	series_take_row(&pair->series, t_ns, MESSAGE_MARK_NONE, &row);
+	feed(&pair->record, series_json_of(&row));
 }
 
 static int64_t value(struct pair *pair, size_t row, const char *name)

@@ -13,6 +13,7 @@
 #include "protocol/job.h"
 #include "protocol/message.h"
 #include "tests/unit/golden.h"
+#include "tests/unit/series_fixture.h"
 
 /* One frame as a line: its four length bytes in hex, then the JSON. Takes the reference. */
 static void add(struct lab_buf *lines, json_t *msg)
@@ -85,9 +86,9 @@ static void test_golden(void **state)
 	add(&lines, message_make_data("run/hackbench/stdout", 7, 13, "Time: 1.0\n\0\xff", 12));
 	add(&lines, message_make_data("run/hackbench/stderr", 0, 13, "", 0));
 	add(&lines, message_make_names(0, names, 2));
-	add(&lines, message_make_series(14, MESSAGE_MARK_NONE, deltas, 3));
-	add(&lines, message_make_series(14, MESSAGE_MARK_BEFORE, deltas, 0));
-	add(&lines, message_make_series(15, MESSAGE_MARK_AFTER, deltas, 1));
+	add(&lines, series_json(14, MESSAGE_MARK_NONE, deltas, 3));
+	add(&lines, series_json(14, MESSAGE_MARK_BEFORE, deltas, 0));
+	add(&lines, series_json(15, MESSAGE_MARK_AFTER, deltas, 1));
 	add(&lines, message_make_unavailable("psi.memory", "Operation not supported"));
 	add(&lines, message_make_heartbeat(16, 17));
 	add(&lines, message_make_log(18, "warn", "caf\xc3\xa9 and \xff bytes"));

@@ -12,6 +12,7 @@
 #include "common/mem.h"
 #include "workloads/driver.h"
 #include "workloads/series.h"
+#include "tests/unit/series_fixture.h"
 
 static void feed(struct record *record, json_t *message)
 {
@@ -171,7 +172,7 @@ static void feed_series(struct record *record, int64_t t_ns, enum message_mark m
 		deltas[i] = values[i] - (record->n_rows ? last[i] : 0);
 		last[i] = values[i];
 	}
-	feed(record, message_make_series(t_ns, mark, deltas, 3));
+	feed(record, series_json(t_ns, mark, deltas, 3));
 }
 
 static void feed_names(struct record *record)
