@@ -43,7 +43,6 @@ JOBS ?= $(shell nproc)
 # may_FOLDER, pkgs_FOLDER and FOLDERS, from the table; "~" stands for a blank on the way.
 $(foreach line,$(shell awk -F'\t' '/^[a-z]/ { for (i = 2; i <= 3; i++) { gsub(/^-$$/, "", $$i); gsub(" ", "~", $$i) } \
 	print "may_" $$1 ":=" $$2; print "pkgs_" $$1 ":=" $$3; print "FOLDERS+=" $$1 }' scripts/layers.tsv),$(eval $(subst ~, ,$(line))))
-HOST_FOLDERS := $(filter-out guest-agent,$(FOLDERS))
 $(foreach f,$(FOLDERS),$(if $(pkgs_$(f)),$(eval cflags_$(f) := $(shell $(pkg_config) --cflags $(pkgs_$(f))))))
 have = $(foreach f,$(1),$(if $(wildcard $(f)/*.c),$(f)))
 
@@ -55,7 +54,7 @@ pkgs_of = $(sort $(foreach f,$(call have,$(call closure,$(1))),$(pkgs_$(f))))
 link_of = $(if $(call pkgs_of,$(1)),$(shell $(pkg_config) --libs $(call pkgs_of,$(1)))) -lm -lpthread
 
 .PHONY: all
-all: $(BUILD)/bin/labctl $(BUILD)/libexec/labctl/labctl-agent data man
+all: $(BUILD)/bin/labctl $(BUILD)/libexec/labctl/labctl-agent $(BUILD)/libexec/labctl/labctl-profile.so data man
 
 # ---- the program -------------------------------------------------------------
 
@@ -98,6 +97,14 @@ $(BUILD)/libexec/labctl/labctl-agent: $(GUEST_OBJ)
 	$(Q)$(CC) -static -Wl,--build-id=sha1 -o $@.debug $^ $(shell $(pkg_config) --libs --static jansson)
 	$(Q)strip -o $@ $@.debug
 
+# ---- QEMU's plugin: loaded by an unsanitized program, libc only --------------
+
+$(BUILD)/libexec/labctl/labctl-profile.so: $(wildcard tcg-plugin/*.[ch]) protocol/marker.h Makefile
+	@mkdir -p $(@D)
+	$(call say,CC/so,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. -O2 -g $(WARNINGS) $(CFLAGS) -fPIC -shared -fvisibility=hidden -o $@ \
+		$(filter %.c,$^)
+
 # ---- data: recipes, definitions, fragments -----------------------------------
 
 DATA_SRC := $(wildcard images/recipes/*.yaml experiments/definitions/*.yaml builder/fragments/*.config)
@@ -126,6 +133,7 @@ install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(prefix)/libexec/labctl $(DESTDIR)$(mandir)/man1
 	install -m 755 $(BUILD)/bin/labctl $(DESTDIR)$(bindir)/labctl
 	install -m 755 $(BUILD)/libexec/labctl/labctl-agent $(DESTDIR)$(prefix)/libexec/labctl/labctl-agent
+	install -m 644 $(BUILD)/libexec/labctl/labctl-profile.so $(DESTDIR)$(prefix)/libexec/labctl/labctl-profile.so
 	for f in $(DATA_DST); do install -D -m 644 $$f $(DESTDIR)$(datadir)/$${f#$(BUILD)/share/} || exit 1; done
 	for f in $(MAN_DST); do install -m 644 $$f $(DESTDIR)$(mandir)/man1/ || exit 1; done
 	install -d $(DESTDIR)$(datadir)/bash-completion/completions
@@ -133,11 +141,11 @@ install: all
 
 # ---- tests -------------------------------------------------------------------
 # tests/unit/test_FOLDER[_WHAT].c links the objects of FOLDER and of what it may
-# include, nothing else (guest-agent is spelled guest).
+# include, nothing else (guest-agent is spelled guest, tcg-plugin tcg).
 
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
-unit_folder = $(patsubst guest,guest-agent,$(word 2,$(subst _, ,$(1))))
+unit_folder = $(patsubst tcg,tcg-plugin,$(patsubst guest,guest-agent,$(word 2,$(subst _, ,$(1)))))
 define unit_rule
 $(BUILD)/obj/tests/unit/$(1).o: FOLDER_CFLAGS = $(foreach f,$(call closure,$(call unit_folder,$(1))),$(cflags_$(f))) -DTESTS_DIR='"tests"'
 $(BUILD)/tests/$(1): $(BUILD)/obj/tests/unit/$(1).o $(call libs_of,$(call unit_folder,$(1)))

@@ -22,6 +22,7 @@ static int run_rerun(struct cli *cli, void *options, char **operands, struct lab
 		.recipes_dir = cli->paths.recipes,
 		.fragments_dir = cli->paths.fragments,
 		.agent = cli->paths.agent,
+		.plugin = cli->paths.plugin,
 	};
 
 	(void)options;

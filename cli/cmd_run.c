@@ -29,6 +29,7 @@ struct run_args {
 	bool dry_run;
 	bool no_ccache;
 	bool check;
+	bool profile;
 	uint64_t check_every;
 };
 
@@ -167,6 +168,8 @@ static int run_run(struct cli *cli, void *options, char **operands, struct lab_e
 		.recipes_dir = cli->paths.recipes,
 		.fragments_dir = cli->paths.fragments,
 		.agent = cli->paths.agent,
+		.plugin = cli->paths.plugin,
+		.profile = args->profile,
 	};
 	int ret;
 
@@ -216,6 +219,8 @@ static const struct cli_option run_options[] = {
 	 "target exact: run every fifth run twice; they must be equal", AT(check), NULL},
 	{CLI_OPTION_UINT, 0, "check-every", "N", "the same with every Nth run", AT(check_every),
 	 NULL},
+	{CLI_OPTION_FLAG, 0, "profile", NULL,
+	 "target exact: count the instructions of each kernel function", AT(profile), NULL},
 	{CLI_OPTION_UINT, 'j', "jobs", "N", "compiler processes (one for each processor)", AT(jobs),
 	 NULL},
 	{CLI_OPTION_FLAG, 0, "no-ccache", NULL, "compile everything anew", AT(no_ccache), NULL},

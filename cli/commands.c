@@ -47,6 +47,8 @@ const struct command cli_commands[] = {
 	 &cmd_compare, NULL},
 	{"report", "[CAMPAIGN]", "print a campaign's report in a format of your choice",
 	 CLI_LAB | CLI_RESULT, 0, 1, &cmd_report, NULL},
+	{"profile", "[CAMPAIGN] | RUN [RUN]", "compare the instructions of each kernel function",
+	 CLI_LAB | CLI_RESULT, 0, 2, &cmd_profile, NULL},
 	{"completion", "bash", "print a completion script for the shell", 0, 1, 1, &cmd_completion,
 	 NULL},
 	{"help", "[COMMAND]", "explain a command", 0, 0, 2, &cmd_help, NULL},

@@ -16,6 +16,7 @@ extern const struct cli_handler cmd_help;
 extern const struct cli_handler cmd_image_build;
 extern const struct cli_handler cmd_init;
 extern const struct cli_handler cmd_list;
+extern const struct cli_handler cmd_profile;
 extern const struct cli_handler cmd_ps;
 extern const struct cli_handler cmd_report;
 extern const struct cli_handler cmd_rerun;

@@ -42,6 +42,7 @@ int cli_paths_init(struct cli_paths *paths, struct lab_error *err)
 	paths->definitions = lab_path_join(data, "definitions");
 	paths->fragments = lab_path_join(data, "fragments");
 	paths->agent = lab_path_join(prefix, "libexec/labctl/labctl-agent");
+	paths->plugin = lab_path_join(prefix, "libexec/labctl/labctl-profile.so");
 	return 0;
 }
 
@@ -51,5 +52,6 @@ void cli_paths_release(struct cli_paths *paths)
 	free(paths->definitions);
 	free(paths->fragments);
 	free(paths->agent);
+	free(paths->plugin);
 	memset(paths, 0, sizeof(*paths));
 }

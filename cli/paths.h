@@ -15,6 +15,7 @@ struct cli_paths {
 	char *definitions; /* experiments, *.yaml */
 	char *fragments;   /* config fragments, *.config */
 	char *agent;	   /* the guest agent */
+	char *plugin;	   /* QEMU's plugin that counts instructions */
 };
 
 /* Fills paths; that the files are there is checked by who needs them. */

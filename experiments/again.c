@@ -14,6 +14,7 @@
 #include "experiments/talk.h"
 #include "protocol/frames_diff.h"
 #include "store/hash.h"
+#include "vmctl/target.h"
 
 void again_result_release(struct again_result *result)
 {
@@ -21,6 +22,26 @@ void again_result_release(struct again_result *result)
 	free(result->dir);
 	free(result->sha256);
 	*result = (struct again_result){0};
+}
+
+/* The profiles of two runs whose frames are equal; without one in both there is nothing to say. */
+static int compare_profiles(const char *first, const char *dir, struct again_result *result,
+			    struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *a = lab_path_join(first, TARGET_PROFILE);
+	LAB_CLEANUP(free) char *b = lab_path_join(dir, TARGET_PROFILE);
+	char hash_a[HASH_HEX], hash_b[HASH_HEX];
+
+	if (!lab_file_exists(a) || !lab_file_exists(b))
+		return 0;
+	if (hash_file(a, hash_a, err) < 0 || hash_file(b, hash_b, err) < 0)
+		return -1;
+	if (strcmp(hash_a, hash_b) == 0)
+		return 0;
+	result->equal = false;
+	result->difference =
+		lab_asprintf("the frames are equal, the profiles %s and %s are not", a, b);
+	return 0;
 }
 
 static int compare(const struct run *first, const char *dir, const struct boot_result *boot,
@@ -42,11 +63,12 @@ static int compare(const struct run *first, const char *dir, const struct boot_r
 	if (rc < 0 || (rc == 1 && hash_file(a, hash, err) < 0))
 		return -1;
 	result->equal = rc == 1;
-	if (rc == 1)
-		result->sha256 = lab_strdup(hash);
-	else
+	if (rc != 1) {
 		result->difference = lab_buf_take(&words);
-	return 0;
+		return 0;
+	}
+	result->sha256 = lab_strdup(hash);
+	return compare_profiles(first->dir, dir, result, err);
 }
 
 int again_boot(const struct setup *setup, const struct run *run, struct run_status *status,
@@ -222,6 +244,7 @@ int again_run(struct lab *lab, const struct run_request *request, int64_t campai
 	full.n_kernels = json_object_size(json_object_get(o.definition, "kernels"));
 	full.only = &o.cells;
 	full.aa = true;
+	full.profile = json_is_true(json_object_get(o.definition, "profile"));
 	if (resolve(&setup, lab, &full, &o, progress, err) == 0)
 		rc = repeat(&setup, &o, run, ret_result, err);
 out:

@@ -33,7 +33,7 @@ static const char *const volume_files[N_VOLUMES] = {"root.img", "data.img", "swa
 static const char *const made_files[] = {"root.img", OVERLAY, "data.img", "swap.img",
 					 JOB_INITRAMFS};
 /* What a machine whose owner was killed leaves beside them. */
-static const char *const stray_files[] = {"console.in", "console.out", "outbox.img"};
+static const char *const stray_files[] = {"console.in", "console.out", "outbox.img", "profile.so"};
 
 /* One run on its way. */
 struct boot {
@@ -222,6 +222,7 @@ static int prepare_machine(struct boot *b, struct lab_error *err)
 		.vcpus = s->preset->vcpus,
 		.volumes = b->volumes,
 		.n_volumes = b->n_volumes,
+		.plugin = s->request->profile ? s->request->plugin : NULL,
 		.allow_emulated = s->request->allow_emulated,
 		.warn = warned,
 		.ctx = b,

@@ -168,6 +168,9 @@ int identity_make(const struct setup *setup, json_t **ret_definition, char ident
 	if (s->target->caps.exact)
 		json_object_set_new(d, "storage",
 				    json_string(e->sync_storage ? "sync" : "delayed"));
+	/* The numbers are the same, but a campaign without one cannot be shown as having it. */
+	if (s->request->profile)
+		json_object_set_new(d, "profile", json_true());
 	if (cells_json(s, d, err))
 		return -1;
 	identity_hash(d, identity);

@@ -40,6 +40,7 @@ struct run_request {
 	bool dry_run; /* resolve and plan, boot nothing, write no campaign */
 	/* Target exact: each run with number 1, 1 + this, ... is run twice and must be equal; 0: none. */
 	unsigned check_every;
+	bool profile;  /* count instructions by function: with `plugin`, on a target that can */
 	unsigned jobs; /* of kernel builds; 0: all CPUs */
 	bool use_ccache;
 	const char *connect;	     /* libvirt URI, NULL: the default */
@@ -47,6 +48,7 @@ struct run_request {
 	const char *recipes_dir;
 	const char *fragments_dir;
 	const char *agent;		 /* path of labctl-agent */
+	const char *plugin;		 /* path of labctl-profile.so */
 	double deadline_scale;		 /* 0: 1; on top of the stretch for emulation */
 	const struct run_stages *stages; /* NULL: the real ones; tests put their own */
 };

@@ -96,6 +96,11 @@ static int check_target(struct setup *s, struct lab_error *err)
 		return lab_error_set(err, LAB_ERR_USAGE,
 				     "runs on target '%s' are never equal: nothing to check",
 				     s->target_name);
+	if (s->request->profile && !caps->profiles)
+		return lab_error_set(err, LAB_ERR_USAGE,
+				     "--profile counts instructions, which target '%s' cannot; "
+				     "--target exact can",
+				     s->target_name);
 	if (s->stages->probe(s->lab, NULL, &s->probe, err))
 		return -1;
 	s->emulated = caps->needs_kvm && !s->probe.works;
@@ -107,7 +112,11 @@ static int check_target(struct setup *s, struct lab_error *err)
 		for (size_t i = 0; i < s->metrics.n; i++)
 			metric_count_instructions(&s->metrics.items[i]);
 	}
-	return setup_reconnect(s, err);
+	if (setup_reconnect(s, err))
+		return -1;
+	if (!s->request->profile || !s->stages->plugin_check)
+		return 0;
+	return s->stages->plugin_check(s->hypervisor, s->request->plugin, err);
 }
 
 /* NVDIMMs have whole units; the root image has them by its recipe's size. */

@@ -9,6 +9,7 @@ const struct run_stages run_stages_real = {
 	.probe = kvm_probe,
 	.connect = hypervisor_open,
 	.disconnect = hypervisor_free,
+	.plugin_check = plugin_check,
 	.clean = hypervisor_clean,
 	.build = build_patchset,
 	.image = image_ensure,

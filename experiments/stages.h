@@ -12,6 +12,7 @@
 #include "builder/build.h"
 #include "images/image.h"
 #include "vmctl/hypervisor.h"
+#include "vmctl/plugin.h"
 #include "vmctl/probe.h"
 #include "vmctl/target.h"
 
@@ -22,6 +23,9 @@ struct run_stages {
 	/* One connection for all runs of a local target; NULL: none is needed. */
 	int (*connect)(const char *uri, struct hypervisor **ret, struct lab_error *err);
 	void (*disconnect)(struct hypervisor *hypervisor);
+	/* Whether the machines can make a profile; NULL: they can. */
+	int (*plugin_check)(struct hypervisor *hypervisor, const char *plugin,
+			    struct lab_error *err);
 	/* Destroys what dead owners left running; NULL: nothing can be. */
 	int (*clean)(struct hypervisor *hypervisor, const char *lab, bool all, unsigned *ret_n,
 		     struct lab_error *err);

@@ -13,6 +13,7 @@
 #include "guest-agent/settings.h"
 #include "guest-agent/snapshot.h"
 #include "guest-agent/step.h"
+#include "protocol/marker.h"
 
 /* How a job ended: the first failure counts. */
 struct verdict {
@@ -87,10 +88,10 @@ static void run_steps(struct agent *agent, const struct job_phase *phase, struct
 	}
 }
 
-static void send_phase(struct agent *agent, const struct job_phase *phase, bool end)
+static void send_phase(struct agent *agent, const struct job_phase *phase, bool end, uint64_t t)
 {
-	agent_send(agent, message_make_phase(&(struct message_phase){phase->name, end,
-								     (int64_t)lab_now_ns()}));
+	agent_send(agent,
+		   message_make_phase(&(struct message_phase){phase->name, end, (int64_t)t}));
 }
 
 static void wait_as_told(const struct job *job)
@@ -106,18 +107,23 @@ static void run_phase(struct agent *agent, const struct job *job, const struct j
 		      struct verdict *verdict)
 {
 	bool measured = strcmp(phase->name, JOB_PHASE_RUN) == 0;
+	uint64_t end;
 
 	if (measured) {
 		wait_as_told(job);
 		send_snapshots(agent, job, false);
+		marker_begin();
 	}
-	send_phase(agent, phase, false);
+	send_phase(agent, phase, false, lab_now_ns());
 	if (measured)
 		sampler_start(&agent->sampler, agent);
 	run_steps(agent, phase, verdict);
 	if (measured)
 		sampler_stop(&agent->sampler, agent);
-	send_phase(agent, phase, true);
+	end = lab_now_ns();
+	if (measured)
+		marker_end();
+	send_phase(agent, phase, true, end);
 	if (measured)
 		send_snapshots(agent, job, true);
 }

@@ -344,6 +344,26 @@ static void write_nvme(struct xml *x, const struct target_volume *v)
 	close_tag(x);
 }
 
+/* QEMU splits such an option at its commas; those of a path are doubled. */
+static char *double_commas(const char *path)
+{
+	LAB_CLEANUP(buf) struct lab_buf out = LAB_BUF_INIT;
+
+	for (; *path; path++)
+		lab_buf_add(&out, *path == ',' ? ",," : path, *path == ',' ? 2 : 1);
+	return lab_buf_take(&out);
+}
+
+static void write_plugin(struct xml *x, const struct domain_exact *exact)
+{
+	LAB_CLEANUP(free) char *plugin = double_commas(exact->plugin);
+	LAB_CLEANUP(free) char *out = double_commas(exact->plugin_out);
+	LAB_CLEANUP(free) char *value = lab_asprintf("file=%s,out=%s", plugin, out);
+
+	empty_tag(x, "qemu:arg", "value", "-plugin", NULL);
+	empty_tag(x, "qemu:arg", "value", value, NULL);
+}
+
 /*
  * One instruction, one nanosecond, and idle time is skipped; what the machine draws at
  * random (rdrand, the seed in the boot parameters) comes from the run's seed. Nobody wants
@@ -364,6 +384,8 @@ static void write_icount(struct xml *x, const struct domain_exact *exact)
 	empty_tag(x, "qemu:arg", "value", seed, NULL);
 	empty_tag(x, "qemu:arg", "value", "-smbios", NULL);
 	empty_tag(x, "qemu:arg", "value", smbios, NULL);
+	if (exact->plugin)
+		write_plugin(x, exact);
 	close_tag(x);
 }
 

@@ -29,6 +29,8 @@ struct domain_exact {
 	uint32_t seed; /* of all that the machine draws at random */
 	/* That the guest sees, and gathers entropy from; the domain's own is of no account. */
 	char uuid[37];
+	const char *plugin;	/* a TCG plugin's path, or NULL */
+	const char *plugin_out; /* what it writes */
 };
 
 struct domain_desc {

@@ -17,12 +17,15 @@
 #include "store/hash.h"
 #include "vmctl/local.h"
 #include "vmctl/outbox.h"
+#include "vmctl/ownership.h"
 #include "vmctl/process.h"
 
 /* Frames of one run; the guest keeps a page descriptor for each of its pages. */
 #define OUTBOX_BYTES (64ull << 20)
 #define OUTBOX_FILE "outbox.img"
 #define OUTBOX_SERIAL "outbox"
+
+#define PLUGIN_FILE "profile.so" /* our copy: QEMU's user may not go where the original is */
 
 /* QEMU's NFIT numbers the slots from here; the kernel prints it the other way round. */
 #define NFIT_SERIAL_BASE 0x123456u
@@ -34,8 +37,9 @@ struct exact {
 	struct target_volume *volumes;
 	char *words;
 	char *outbox_path;
-	struct outbox *outbox; /* while what arrived is told */
-	uint64_t gone_since;   /* lab_now_ms() when QEMU had gone before libvirt said so, or 0 */
+	char *plugin_path, *plugin_out; /* or NULL */
+	struct outbox *outbox;		/* while what arrived is told */
+	uint64_t gone_since; /* lab_now_ms() when QEMU had gone before libvirt said so, or 0 */
 };
 
 /* How long QEMU may be gone before libvirt says how it ended. */
@@ -67,7 +71,11 @@ static void exact_destroy(struct machine *machine)
 	outbox_free(exact->outbox);
 	if (exact->outbox_path)
 		unlink(exact->outbox_path);
+	if (exact->plugin_path)
+		unlink(exact->plugin_path);
 	free(exact->outbox_path);
+	free(exact->plugin_path);
+	free(exact->plugin_out);
 	free(exact->volumes);
 	free(exact->words);
 	free(exact);
@@ -113,6 +121,26 @@ static int add_outbox(struct exact *exact, const struct target_job *job, struct 
 	return outbox_create(exact->outbox_path, OUTBOX_BYTES, err);
 }
 
+static int add_plugin(struct exact *exact, const struct target_job *job, struct lab_error *err)
+{
+	const struct hypervisor_info *info = exact->local.info;
+	const struct vm_owner owner = {info->uid, info->gid, info->user};
+
+	if (!job->plugin)
+		return 0;
+	exact->plugin_path = lab_path_join(job->run_dir, PLUGIN_FILE);
+	exact->plugin_out = lab_path_join(job->run_dir, TARGET_PROFILE);
+	unlink(exact->plugin_path);
+	exact->desc.plugin = exact->plugin_path;
+	exact->desc.plugin_out = exact->plugin_out;
+	if (lab_copy_sparse(job->plugin, exact->plugin_path, 0644, err) ||
+	    lab_write_file(exact->plugin_out, "", 0, 0644, err) ||
+	    ownership_give(&owner, exact->plugin_path, err) ||
+	    ownership_give(&owner, exact->plugin_out, err))
+		return -1;
+	return 0;
+}
+
 static int prepare_all(struct exact *exact, const struct target_job *job, struct lab_error *err)
 {
 	struct local *local = &exact->local;
@@ -123,7 +151,9 @@ static int prepare_all(struct exact *exact, const struct target_job *job, struct
 	local->job = &exact->job;
 	local->words = exact->words;
 	local->desc.exact = &exact->desc;
-	return local_open(local, err) || local_prepare(local, err) ? -1 : 0;
+	if (local_open(local, err) || add_plugin(exact, job, err) || local_prepare(local, err))
+		return -1;
+	return 0;
 }
 
 static int exact_prepare(const struct target_job *job, const struct kvm_result *probe,
@@ -257,6 +287,7 @@ const struct target target_exact = {
 			.local = true,
 			.slow = true,
 			.exact = true,
+			.profiles = true,
 			.required_config = required_config,
 		},
 	.serial = exact_serial,

@@ -30,6 +30,7 @@ enum volume_bus { VOLUME_VIRTIO, VOLUME_NVME, VOLUME_NVDIMM };
 #define TARGET_SERIAL 21 /* 20 characters and the NUL */
 #define TARGET_INSTRUCTIONS "instructions"
 #define TARGET_NVDIMM_UNIT (2u << 20) /* bytes */
+#define TARGET_PROFILE "profile"      /* in the run's directory: see tcg-plugin/profile.c */
 
 /* A disk of the machine, made by the caller before machine_prepare. */
 struct target_volume {
@@ -63,6 +64,7 @@ struct target_job {
 	unsigned vcpus;
 	const struct target_volume *volumes;
 	unsigned n_volumes;
+	const char *plugin;  /* that counts instructions into run_dir/TARGET_PROFILE, or NULL */
 	bool allow_emulated; /* TCG is fine when KVM does not work */
 	/* Capped log of warnings for a person ("console: ..."), may be NULL. */
 	void (*warn)(void *ctx, const char *text);
@@ -111,6 +113,7 @@ struct target_caps {
 	 * the job is in the initramfs, and the seed of the run decides the rest.
 	 */
 	bool exact;
+	bool profiles; /* takes a plugin */
 	/* "CONFIG_X=y": what a kernel must have to run here; NULL-terminated. */
 	const char *const *required_config;
 };

@@ -88,6 +88,23 @@ printf 'x' | dd of="$kept/frames" bs=1 seek=40 conv=notrunc status=none
 run labctl rerun "$last.1" tests/data/definitions/exact.yaml --connect "$URI"
 is "$status" 4 "a run that differs has an exit code of its own"
 like "$out" "^differs +$last.1 +frame 1 \(.*\) differs at character" "and the first difference is shown"
+# ---- a profile ---------------------------------------------------------------------
+run campaign exact.yaml --only fails --profile
+id=$(newest)
+is "$(hashes "$id")" "$(grep '^fails ' <<<"$first")" "with a profile, the run gives the same bytes"
+raw=$(labctl show "$id.1" --json | jq -r .dir)/profile
+like "$(awk '/^executed/ { e = $2 } /^[0-9a-f]+ [0-9]+$/ { s += $2 }
+	END { print (e > 1e5 && s > e * 0.999 && s < e * 1.001) ? "fits" : e " " s }' "$raw")" \
+	'^fits$' "what it counts is what QEMU's clock says, within a thousandth"
+run labctl profile "$id.1"
+if grep -q ' T ' "/boot/System.map-${KERNEL#*vmlinuz-}" 2>/dev/null; then
+	like "$out" '^all functions ' "and has names"
+else
+	like "$err" 'no System.map|names no function' "names need the kernel's System.map, and that is said"
+fi
+run labctl profile "$last"
+like "$err" "campaign $last has no profile: .labctl run exact" "a campaign without one says how to get one"
+
 run labctl run tests/data/definitions/turn.yaml --kernel A="$KERNEL" --check --allow-emulated --dry-run
 is "$status" 0 "a plan can be seen"
 done_testing

@@ -448,6 +448,9 @@ static void test_emulated(void **state)
 	f->request.check_every = 1;
 	refuse(f, "runs on target 'fake' are never equal: nothing to check");
 	f->request.check_every = 0;
+	f->request.profile = true;
+	refuse(f, "--profile counts instructions, which target 'fake' cannot; --target exact can");
+	f->request.profile = false;
 	f->request.allow_emulated = true;
 	go_well(f);
 	assert_true(f->result.emulated);

@@ -134,6 +134,24 @@ static void test_exact(void **state)
 	check("domain-exact.xml", &desc);
 }
 
+/* Commas are QEMU's own on such an option. */
+static void test_exact_profile(void **state)
+{
+	struct domain_exact with = exact;
+	struct domain_disk nvdimms[LAB_COUNT(disks)];
+	struct domain_desc desc = exact_desc(nvdimms);
+	LAB_CLEANUP(free) char *xml = NULL;
+
+	(void)state;
+	with.plugin = "/runs/7,8/41.1/profile.so";
+	with.plugin_out = "/runs/7,8/41.1/profile";
+	desc.exact = &with;
+	assert_int_equal(domain_xml(&desc, &xml, NULL), 0);
+	assert_non_null(strstr(xml, "<qemu:arg value=\"-plugin\"/>"));
+	assert_non_null(strstr(xml, "value=\"file=/runs/7,,8/41.1/profile.so,"
+				    "out=/runs/7,,8/41.1/profile\""));
+}
+
 static void refused(const struct domain_desc *desc, const char *words)
 {
 	struct lab_error err = {0};
@@ -205,9 +223,10 @@ static void test_cmdline(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_live),	      cmocka_unit_test(test_cloud),
-		cmocka_unit_test(test_exact),	      cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_exact_refused), cmocka_unit_test(test_cmdline),
+		cmocka_unit_test(test_live),	cmocka_unit_test(test_cloud),
+		cmocka_unit_test(test_exact),	cmocka_unit_test(test_exact_profile),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_exact_refused),
+		cmocka_unit_test(test_cmdline),
 	};
 
 	return cmocka_run_group_tests_name("vmctl domain", tests, NULL, NULL);
