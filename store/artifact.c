@@ -16,6 +16,20 @@
 #include "store/internal.h"
 #include "store/tree.h"
 
+struct artifact *artifact_copy(const struct artifact *a)
+{
+	struct artifact *copy = LAB_NEW(struct artifact);
+
+	*copy = *a;
+	copy->kind = lab_strdup(a->kind);
+	copy->key = lab_strdup(a->key);
+	copy->content = lab_strdup(a->content);
+	copy->path = lab_strdup(a->path);
+	copy->label = lab_strdup(a->label);
+	copy->manifest = lab_strdup(a->manifest);
+	return copy;
+}
+
 void artifact_free(struct artifact *a)
 {
 	if (!a)

@@ -41,6 +41,7 @@ struct artifact {
 };
 
 void artifact_free(struct artifact *a);
+struct artifact *artifact_copy(const struct artifact *a);
 LAB_DEFINE_CLEANUP(artifact, struct artifact, artifact_free)
 
 struct artifact_list {
