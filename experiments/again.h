@@ -14,9 +14,10 @@ struct setup;
 
 struct again_result {
 	bool equal;
-	char *difference; /* words for the first one, or NULL */
-	char *dir;	  /* where the other run's files are kept, when they differ */
-	char *sha256;	  /* of the frames, when they are equal */
+	char *difference;  /* words for the first one, or NULL */
+	char *dir;	   /* where the other run's files are kept, when they differ */
+	char *sha256;	   /* of the frames, when they are equal */
+	char *fingerprint; /* JSON, of the run that was run now */
 };
 
 void again_result_release(struct again_result *result);

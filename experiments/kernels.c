@@ -156,11 +156,11 @@ static int from_file(struct kernel_set *set, const char *name, const char *path,
 	return 0;
 }
 
-static const char *given(const struct run_request *request, const char *name)
+const struct run_kernel *kernel_given(const struct run_request *request, const char *name)
 {
 	for (size_t i = 0; i < request->n_kernels; i++)
 		if (strcmp(request->kernels[i].name, name) == 0)
-			return request->kernels[i].value;
+			return &request->kernels[i];
 	return NULL;
 }
 
@@ -168,8 +168,12 @@ static int one_given(const struct setup *s, const char *name, struct kernel_set 
 		     struct lab_error *err)
 {
 	LAB_CLEANUP(artifact) struct artifact *a = NULL;
-	const char *value = given(s->request, name);
+	const struct run_kernel *given = kernel_given(s->request, name);
+	const char *value;
 
+	if (given && given->kernel)
+		return from_artifact(set, name, given->kernel, err);
+	value = given ? given->value : NULL;
 	if (!value)
 		return lab_error_set(err, LAB_ERR_USAGE,
 				     "the experiment boots kernel %s: give it with --kernel %s=...",

@@ -29,6 +29,8 @@ struct kernel_set {
 };
 
 struct setup;
+struct run_kernel;
+struct run_request;
 
 /*
  * Fills the set with the kernels that the setup's variants name, building the patchset
@@ -37,6 +39,8 @@ struct setup;
  */
 int kernels_resolve(const struct setup *setup, struct kernel_set *ret_set,
 		    struct lab_error *err) LAB_MUST_CHECK;
+/* What the request says of a kernel, or NULL. */
+const struct run_kernel *kernel_given(const struct run_request *request, const char *name);
 const struct kernel *kernel_find(const struct kernel_set *set, const char *name);
 void kernel_set_release(struct kernel_set *set);
 

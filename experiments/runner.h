@@ -17,10 +17,15 @@
 #include "experiments/stages.h"
 #include "store/lab.h"
 
+struct artifact;
+
 /* --kernel NAME=VALUE: an artifact's key prefix or label, or the path of a bzImage. */
 struct run_kernel {
 	const char *name;
 	const char *value;
+	/* What an old campaign had, wherever it lies now; NULL: `value`, and one made for it. */
+	const struct artifact *kernel;
+	const struct artifact *initramfs;
 };
 
 struct run_request {
@@ -30,10 +35,11 @@ struct run_request {
 	const char *source;		  /* for building `patchset`, or NULL */
 	const struct run_kernel *kernels; /* instead of a patchset */
 	size_t n_kernels;
-	const char *target;	     /* NULL: the definition's */
-	unsigned n;		     /* 0: the preset's */
-	const struct lab_strv *only; /* cells, or NULL */
-	uint64_t seed;		     /* of the run order and of the runs; 0: 1 */
+	const struct artifact *image; /* the root image, NULL: the recipe's */
+	const char *target;	      /* NULL: the definition's */
+	unsigned n;		      /* 0: the preset's */
+	const struct lab_strv *only;  /* cells, or NULL */
+	uint64_t seed;		      /* of the run order and of the runs; 0: 1 */
 	bool allow_emulated;
 	bool aa; /* equal variants are meant */
 	bool new_campaign;

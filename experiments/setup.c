@@ -161,9 +161,11 @@ static int find_image(struct setup *s, struct lab_error *err)
 	struct image_progress progress = {(void *)s->progress, image_say, image_cancelled};
 	struct image_request request = {
 		.recipe = recipe, .force_tcg = !s->probe.works, .progress = &progress};
-	bool cached = false;
+	bool cached = true;
 
-	if (s->stages->image(s->lab, &request, &s->image, &cached, err))
+	if (s->request->image)
+		s->image = artifact_copy(s->request->image);
+	else if (s->stages->image(s->lab, &request, &s->image, &cached, err))
 		return lab_error_wrap(err, "image '%s'", s->experiment->image);
 	s->root = lab_path_join(s->image->path, IMAGE_ROOT);
 	if (!cached)
@@ -175,9 +177,12 @@ static int find_initramfs(struct setup *s, struct lab_error *err)
 {
 	for (size_t i = 0; i < s->kernels.n; i++) {
 		struct kernel *k = &s->kernels.items[i];
+		const struct run_kernel *given = kernel_given(s->request, k->name);
 
-		if (s->stages->initramfs(s->lab, s->request->agent, k->modules, &k->initramfs, NULL,
-					 err))
+		if (given && given->initramfs)
+			k->initramfs = artifact_copy(given->initramfs);
+		else if (s->stages->initramfs(s->lab, s->request->agent, k->modules, &k->initramfs,
+					      NULL, err))
 			return lab_error_wrap(err, "initramfs of kernel %s", k->name);
 		k->initramfs_path = lab_path_join(k->initramfs->path, INITRAMFS_FILE);
 	}
