@@ -7,6 +7,7 @@
 #include "cli/command.h"
 
 extern const struct cli_handler cmd_build;
+extern const struct cli_handler cmd_bundle;
 extern const struct cli_handler cmd_clean;
 extern const struct cli_handler cmd_compare;
 extern const struct cli_handler cmd_completion;
@@ -19,6 +20,7 @@ extern const struct cli_handler cmd_list;
 extern const struct cli_handler cmd_profile;
 extern const struct cli_handler cmd_ps;
 extern const struct cli_handler cmd_report;
+extern const struct cli_handler cmd_reproduce;
 extern const struct cli_handler cmd_rerun;
 extern const struct cli_handler cmd_run;
 extern const struct cli_handler cmd_show;
