@@ -186,12 +186,13 @@ $(BUILD)/tests/guest_test: tests/integration/guest_test.c
 	$(Q)$(CC) $(GUEST_CFLAGS) -static -s -o $@ $<
 
 # Integration tests are TAP programs that use the built program from outside, each with a
-# lab of its own. They run side by side; the last in the list take longest and begin.
+# lab of its own. They run side by side, one more than there are processors, since they also
+# wait; the last in the list take longest and begin.
 INTEGRATION ?= $(call reverse,$(sort $(wildcard tests/integration/*.t)))
 .PHONY: check-integration
 check-integration: all $(BUILD)/tests/machine_test $(BUILD)/tests/guest_test
 	@echo "== integration tests"
-	$(Q)BUILD=$(abspath $(BUILD)) scripts/with-test-lab prove --timer -j$(JOBS) $(PROVE_FLAGS) $(INTEGRATION)
+	$(Q)BUILD=$(abspath $(BUILD)) scripts/with-test-lab prove --timer -j$$(($(JOBS) + 1)) $(PROVE_FLAGS) $(INTEGRATION)
 
 # Fuzz targets: tests/fuzz/fuzz_NAME.c with the folders it needs; FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 60
