@@ -6,15 +6,16 @@
  * From a patchset to two kernels: A without it (its base) and B with it.
  *
  * A kernel artifact holds bzImage, System.map, config, manifest.json, modules/
- * (lib/modules/RELEASE/..., when the config has any) and kernel.tar.zst: the first three,
- * the modules and vmlinux in one file to be handed on. All of it is the same whenever
- * and wherever its key is built; the log is not, and lies in LAB/logs/kernel/KEY.log.
+ * (lib/modules/RELEASE/..., when the config has any), functions.tsv (the directory that each
+ * function comes from), kernel.tar.zst: the first three, the modules and vmlinux in one file
+ * to be handed on, and build.log. All of it is the same
+ * whenever and wherever its key is built, but for the log.
  *
  * manifest.json: commit, tree (hex), release ("6.1.172"), arch, base_config, config_hash,
  * compiler, flags, build_id (GNU build id of vmlinux in lower-case hex, as
  * /sys/kernel/notes of the running kernel says), image_hash, modules_hash,
  * left_to_default [symbols], optional_dropped [symbols]. The artifact's manifest in the
- * lab has these and source, log (relative to the lab), objects, incremental (built from
+ * lab has these and source, log (its name in the artifact), objects, incremental (built from
  * what another build left), ccache {hits, total} or null, cpu_s, wall_ms.
  */
 

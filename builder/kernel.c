@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "builder/kernel.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 
 #include "archive/writer.h"
 #include "builder/elf_notes.h"
+#include "builder/functions.h"
 #include "common/clock.h"
 #include "common/file.h"
 #include "common/mem.h"
@@ -18,7 +18,7 @@
 #include "store/lab.h"
 
 /* Raised when what a key stands for, or what lies in the artifact, changes. */
-static const char format[] = "kernel 1";
+static const char format[] = "kernel 2";
 static const char arch[] = "x86_64", image[] = "arch/x86/boot/bzImage";
 static const char objects_fact[] = "kernel-objects";
 
@@ -110,41 +110,11 @@ static int copy_objects(const struct workspace *ws, const char *dir, struct lab_
 	return 0;
 }
 
-/* Logs of kernels that are gone. */
-static int prune_logs(struct lab *lab, const char *dir, struct lab_error *err)
+static int keep_log(const struct kbuild *k, const char *dir, struct lab_error *err)
 {
-	LAB_CLEANUP(dir) DIR *d = opendir(dir);
-	struct dirent *entry;
-
-	while (d && (entry = readdir(d))) {
-		LAB_CLEANUP(free) char *key = lab_strdup(entry->d_name);
-		LAB_CLEANUP(artifact) struct artifact *kernel = NULL;
-		LAB_CLEANUP(free) char *path = lab_path_join(dir, entry->d_name);
-
-		if (!lab_ends_with(key, ".log"))
-			continue;
-		key[strlen(key) - strlen(".log")] = '\0';
-		if (artifact_find(lab, ARTIFACT_KERNEL, key, &kernel, err) < 0)
-			return -1;
-		if (!kernel && unlink(path) < 0 && errno != ENOENT)
-			return lab_error_errno(err, errno, "remove %s", path);
-	}
-	return 0;
-}
-
-/*
- * The log is kept beside the artifacts, not in one: no two builds of a key say the same in
- * the same order, and an artifact's content is what its key always gives.
- */
-static int keep_log(struct lab *lab, const struct kbuild *k, const char *key, struct lab_error *err)
-{
-	LAB_CLEANUP(free) char *dir = lab_path(lab, "logs/kernel");
 	LAB_CLEANUP(free) char *log = workspace_log(k->ws, k->arm);
-	LAB_CLEANUP(free) char *name = lab_asprintf("%s.log", key);
 
-	if (lab_mkdirs(dir, 0755, err) < 0 || prune_logs(lab, dir, err) < 0)
-		return -1;
-	return copy_into(dir, name, log, err);
+	return copy_into(dir, ARTIFACT_LOG, log, err);
 }
 
 static int read_release(const struct workspace *ws, char **ret_release, struct lab_error *err)
@@ -242,17 +212,16 @@ static json_t *settled_facts(const struct kernel_inputs *in, const struct made *
 }
 
 /* The whole manifest: with what only this build can say. */
-static char *manifest_text(const struct kernel_inputs *in, const struct made *made, json_t *json,
-			   const char *key)
+static char *manifest_text(const struct kernel_inputs *in, const struct made *made, json_t *json)
 {
-	LAB_CLEANUP(free) char *log = lab_asprintf("logs/kernel/%s.log", key);
 	const struct kbuild_stats *s = &made->stats;
 	json_t *ccache = s->ccache_total ? json_pack("{s:i, s:i}", "hits", (int)s->ccache_hits,
 						     "total", (int)s->ccache_total)
 					 : json_null();
 	json_t *more = json_pack("{s:s, s:s, s:i, s:b, s:o, s:f, s:I}", "source", in->source, "log",
-				 log, "objects", (int)s->objects, "incremental", made->incremental,
-				 "ccache", ccache, "cpu_s", s->cpu_s, "wall_ms", (json_int_t)s->ms);
+				 ARTIFACT_LOG, "objects", (int)s->objects, "incremental",
+				 made->incremental, "ccache", ccache, "cpu_s", s->cpu_s, "wall_ms",
+				 (json_int_t)s->ms);
 	char *text;
 
 	json_object_update(json, more);
@@ -278,7 +247,8 @@ static int fill_draft(const struct kbuild *k, const char *dir, struct made *made
 	if (read_release(k->ws, &made->release, err) < 0 ||
 	    elf_build_id(vmlinux, &made->build_id, err) < 0 ||
 	    hash_file(bzimage, made->image_hash, err) < 0 ||
-	    install_modules(k, dir, made, err) < 0 || copy_objects(k->ws, dir, err) < 0)
+	    install_modules(k, dir, made, err) < 0 || copy_objects(k->ws, dir, err) < 0 ||
+	    functions_write(k->ws->obj, dir, err) < 0)
 		return -1;
 	return pack(k->ws, dir, err);
 }
@@ -298,9 +268,9 @@ static int store(struct lab *lab, const struct kernel_inputs *in, const struct k
 		return -1;
 	facts = settled_facts(in, made);
 	rc = write_facts(artifact_draft_dir(draft), facts, err);
-	manifest = manifest_text(in, made, facts, key);
+	manifest = manifest_text(in, made, facts);
 	json_decref(facts);
-	if (rc < 0 || keep_log(lab, k, key, err) < 0)
+	if (rc < 0 || keep_log(k, artifact_draft_dir(draft), err) < 0)
 		return -1;
 	return artifact_commit(draft, in->label, manifest, ret_kernel, err);
 }

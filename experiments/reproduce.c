@@ -122,7 +122,7 @@ static int part_of_bundle(const struct opened *b, const json_t *json, const char
 	*ret = a;
 	if (!lab_dir_exists(a->path))
 		return lab_error_set(err, LAB_ERR_INVALID, "%s has no %s/", b->path, sub);
-	if ((file ? hash_file(image, hash, err) : hash_tree(a->path, hash, err)) < 0)
+	if ((file ? hash_file(image, hash, err) : artifact_content(a->path, hash, err)) < 0)
 		return -1;
 	if (strcmp(hash, a->content) == 0)
 		return 0;

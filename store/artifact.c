@@ -16,6 +16,11 @@
 #include "store/internal.h"
 #include "store/tree.h"
 
+int artifact_content(const char *dir, char out[HASH_HEX], struct lab_error *err)
+{
+	return hash_tree_without(dir, ARTIFACT_LOG, out, err);
+}
+
 struct artifact *artifact_copy(const struct artifact *a)
 {
 	struct artifact *copy = LAB_NEW(struct artifact);
@@ -211,11 +216,16 @@ static int add_row(struct lab *lab, const struct artifact *a, struct lab_error *
 static int two_contents(const struct artifact *old, const struct artifact *new,
 			const char *draft_dir, struct lab_error *err)
 {
+	LAB_CLEANUP(strv) struct lab_strv all = LAB_STRV_INIT;
 	LAB_CLEANUP(strv) struct lab_strv names = LAB_STRV_INIT;
 	LAB_CLEANUP(free) char *list = NULL;
 
-	if (tree_differences(old->path, draft_dir, &names, err) < 0)
+	if (tree_differences(old->path, draft_dir, &all, err) < 0)
 		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		if (strcmp(all.items[i], ARTIFACT_LOG) != 0)
+			lab_strv_add(&names, all.items[i]);
+	}
 	list = lab_strv_join(&names, ", ");
 	return lab_error_set(err, LAB_ERR_FAILED,
 			     "%s %.*s has two contents for one key: %.*s in %s, and %.*s as it "
@@ -282,7 +292,7 @@ int artifact_commit(struct artifact_draft *draft, const char *label, const char 
 	/* The directory's mode is the draft's promise, whatever was extracted into it. */
 	if (chmod(dir, 0755) < 0)
 		return lab_error_errno(err, errno, "%s", dir);
-	if (hash_tree(dir, content, err) < 0 || tree_bytes(dir, &bytes, err) < 0 ||
+	if (artifact_content(dir, content, err) < 0 || tree_bytes(dir, &bytes, err) < 0 ||
 	    tree_sync(dir, err) < 0)
 		return lab_error_wrap(err, "finish %s %.*s", draft_kind(draft), ARTIFACT_SHORT,
 				      draft_key(draft));

@@ -18,6 +18,7 @@
 
 #include "common/cleanup.h"
 #include "common/err.h"
+#include "store/hash.h"
 #include "store/lab.h"
 
 #define ARTIFACT_KERNEL "kernel"
@@ -32,7 +33,7 @@ struct artifact {
 	int64_t id;
 	char *kind;
 	char *key;
-	char *content;	/* hash_tree of the directory, 64 hex digits */
+	char *content;	/* artifact_content of the directory, 64 hex digits */
 	char *path;	/* absolute directory */
 	char *label;	/* for people: "v6.1 + 2"; may be empty, need not be unique */
 	char *manifest; /* JSON object in text, "{}" when none was given */
@@ -56,6 +57,15 @@ static inline void lab_cleanup_artifact_list(struct artifact_list *list)
 {
 	artifact_list_release(list);
 }
+
+/*
+ * How an artifact was made: a file in it that is no part of what was made, since no two
+ * builds of a key say the same in the same order.
+ */
+#define ARTIFACT_LOG "build.log"
+
+/* hash_tree of all but ARTIFACT_LOG. */
+int artifact_content(const char *dir, char out[HASH_HEX], struct lab_error *err) LAB_MUST_CHECK;
 
 /* The artifact with this very key; *ret is NULL when there is none, which is no failure. */
 int artifact_find(struct lab *lab, const char *kind, const char *key, struct artifact **ret,

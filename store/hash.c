@@ -174,11 +174,20 @@ static int add_link(struct hash *h, const char *path, const char *name, struct l
 	return 0;
 }
 
+/* A tree on its way into a hash. */
+struct tree_hash {
+	struct hash *hash;
+	const char *without; /* or NULL */
+};
+
 static int add_entry(void *ctx, const char *path, const char *name, const struct stat *st,
 		     struct lab_error *err)
 {
-	struct hash *h = ctx;
+	const struct tree_hash *tree = ctx;
+	struct hash *h = tree->hash;
 
+	if (tree->without && strcmp(name, tree->without) == 0)
+		return 0;
 	if (S_ISDIR(st->st_mode)) {
 		hash_add_field(h, "directory", name);
 		return 0;
@@ -192,12 +201,18 @@ static int add_entry(void *ctx, const char *path, const char *name, const struct
 	return hash_add_field_file(h, "content", path, err);
 }
 
-int hash_tree(const char *dir, char out[HASH_HEX], struct lab_error *err)
+int hash_tree_without(const char *dir, const char *name, char out[HASH_HEX], struct lab_error *err)
 {
 	LAB_CLEANUP(hash) struct hash *h = hash_new();
+	struct tree_hash tree = {h, name};
 
-	if (tree_walk(dir, add_entry, h, err) < 0)
+	if (tree_walk(dir, add_entry, &tree, err) < 0)
 		return -1;
 	hash_hex(h, out);
 	return 0;
+}
+
+int hash_tree(const char *dir, char out[HASH_HEX], struct lab_error *err)
+{
+	return hash_tree_without(dir, NULL, out, err);
 }

@@ -38,5 +38,8 @@ int hash_file(const char *path, char out[HASH_HEX], struct lab_error *err) LAB_M
  * Anything but files, directories and links is an error.
  */
 int hash_tree(const char *dir, char out[HASH_HEX], struct lab_error *err) LAB_MUST_CHECK;
+/* The same of all but the entry of that name at the top; NULL: of all. */
+int hash_tree_without(const char *dir, const char *name, char out[HASH_HEX],
+		      struct lab_error *err) LAB_MUST_CHECK;
 
 #endif
