@@ -16,6 +16,7 @@ struct profile_args {
 	const char *cell;
 	uint64_t top;
 	bool all;
+	bool by_subsystem;
 };
 
 enum { TOP_DEFAULT = 20 };
@@ -36,8 +37,13 @@ static void sides_release(struct sides *s)
 	free(s->cell);
 }
 
-static int run_side(struct cli *cli, const char *text, struct profile *ret, char **ret_name,
-		    struct lab_error *err)
+static enum profile_by by(const struct profile_args *args)
+{
+	return args->by_subsystem ? PROFILE_BY_SUBSYSTEM : PROFILE_BY_FUNCTION;
+}
+
+static int run_side(struct cli *cli, const struct profile_args *args, const char *text,
+		    struct profile *ret, char **ret_name, struct lab_error *err)
 {
 	struct run_name name;
 
@@ -46,7 +52,7 @@ static int run_side(struct cli *cli, const char *text, struct profile *ret, char
 				     "'%s' is no run: it is written CAMPAIGN.NUMBER, like 7.41",
 				     text);
 	*ret_name = lab_strdup(text);
-	return profile_of_run(cli->lab, name.campaign, name.number, ret, err);
+	return profile_of_run(cli->lab, name.campaign, name.number, by(args), ret, err);
 }
 
 static int choose_cell(const struct report_model *m, const char *asked, const char **ret,
@@ -85,12 +91,12 @@ static int campaign_sides(struct cli *cli, const struct profile_args *args, cons
 		return -1;
 	s->cell = lab_strdup(cell);
 	s->name_a = lab_strdup(model->variants[0].name);
-	if (profile_of_variant(cli->lab, id, s->name_a, cell, &s->a, err) < 0)
+	if (profile_of_variant(cli->lab, id, s->name_a, cell, by(args), &s->a, err) < 0)
 		return -1;
 	if (model->n_variants < 2)
 		return 0;
 	s->name_b = lab_strdup(model->variants[1].name);
-	return profile_of_variant(cli->lab, id, s->name_b, cell, &s->b, err);
+	return profile_of_variant(cli->lab, id, s->name_b, cell, by(args), &s->b, err);
 }
 
 static int fill(struct cli *cli, const struct profile_args *args, char **operands, struct sides *s,
@@ -102,9 +108,9 @@ static int fill(struct cli *cli, const struct profile_args *args, char **operand
 		return campaign_sides(cli, args, operands[0], s, err);
 	if (args->cell)
 		return lab_error_set(err, LAB_ERR_USAGE, "--cell is for campaigns, a run has one");
-	if (run_side(cli, operands[0], &s->a, &s->name_a, err) < 0)
+	if (run_side(cli, args, operands[0], &s->a, &s->name_a, err) < 0)
 		return -1;
-	return operands[1] ? run_side(cli, operands[1], &s->b, &s->name_b, err) : 0;
+	return operands[1] ? run_side(cli, args, operands[1], &s->b, &s->name_b, err) : 0;
 }
 
 static json_t *number(double value)
@@ -148,7 +154,7 @@ static void print_sides(struct cli *cli, const struct profile_args *args, const 
 		lab_buf_addf(&out, "\nmean of %u boots of %s and %u of %s", s->a.boots, s->name_a,
 			     s->b.boots, s->name_b);
 	lab_buf_adds(&out, "\n\n");
-	profile_text(&s->a, s->name_a, s->name_b ? &s->b : NULL, s->name_b,
+	profile_text(&s->a, s->name_a, s->name_b ? &s->b : NULL, s->name_b, by(args),
 		     args->all	 ? 0
 		     : args->top ? args->top
 				 : TOP_DEFAULT,
@@ -178,6 +184,8 @@ out:
 
 static const struct cli_option profile_options[] = {
 	{CLI_OPTION_STR, 0, "cell", "CELL", "of a campaign with factors", AT(cell), NULL},
+	{CLI_OPTION_FLAG, 0, "by-subsystem", NULL, "by directory of the kernel's source",
+	 AT(by_subsystem), NULL},
 	{CLI_OPTION_UINT, 0, "top", "N", "how many functions (20)", AT(top), NULL},
 	{CLI_OPTION_FLAG, 0, "all", NULL, "every function", AT(all), NULL},
 	CLI_OPTION_END,

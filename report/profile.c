@@ -12,6 +12,7 @@
 #include "common/mem.h"
 #include "protocol/job.h"
 #include "protocol/record.h"
+#include "report/subsystems.h"
 #include "report/symbols.h"
 #include "store/campaign.h"
 #include "store/state.h"
@@ -103,7 +104,32 @@ static int read_raw(const char *path, struct raw *raw, struct lab_error *err)
 
 /* ---- names ------------------------------------------------------------------------ */
 
-static const char *name_of(const struct symbols *symbols, uint64_t shift, uint64_t address)
+/* What names addresses of one kernel. */
+struct names {
+	struct symbols *symbols;
+	struct subsystems *subsystems; /* NULL: functions are wanted */
+};
+
+static void names_release(struct names *names)
+{
+	symbols_free(names->symbols);
+	subsystems_free(names->subsystems);
+}
+
+static void lab_cleanup_names(struct names *names)
+{
+	names_release(names);
+}
+
+static const char *subsystem_of(const struct names *names, const char *function)
+{
+	const char *directory =
+		names->subsystems ? subsystems_of(names->subsystems, function) : function;
+
+	return directory ? directory : "(not known)";
+}
+
+static const char *name_of(const struct names *names, uint64_t shift, uint64_t address)
 {
 	const char *name;
 
@@ -112,9 +138,9 @@ static const char *name_of(const struct symbols *symbols, uint64_t shift, uint64
 			return "[programs]";
 		return address < USER_PIE ? "[static programs]" : "[libraries]";
 	}
-	name = symbols_at(symbols, address - shift);
+	name = symbols_at(names->symbols, address - shift);
 	if (name)
-		return name;
+		return subsystem_of(names, name);
 	return address >= KERNEL_MODULES ? "[modules]" : "[kernel, no function]";
 }
 
@@ -146,7 +172,7 @@ static void add_row(struct profile *p, const char *name, double count)
 	p->rows[p->n++] = (struct profile_row){lab_strdup(name), count};
 }
 
-static int give_names(const struct raw *raw, const struct symbols *symbols, struct profile *p,
+static int give_names(const struct raw *raw, const struct names *names, struct profile *p,
 		      struct lab_error *err)
 {
 	LAB_CLEANUP(free) uint64_t *kernel = LAB_NEW_ARRAY(uint64_t, raw->n + 1);
@@ -158,10 +184,10 @@ static int give_names(const struct raw *raw, const struct symbols *symbols, stru
 		if (raw->addresses[i] >= KERNEL_HALF)
 			kernel[n++] = raw->addresses[i];
 	}
-	if (symbols_shift(symbols, kernel, n, &shift, err) < 0)
+	if (symbols_shift(names->symbols, kernel, n, &shift, err) < 0)
 		return -1;
 	for (size_t i = 0; i < raw->n; i++) {
-		const char *is = name_of(symbols, shift, raw->addresses[i]);
+		const char *is = name_of(names, shift, raw->addresses[i]);
 
 		/* The blocks come by address, so most are in the function of the one before. */
 		if (!name || strcmp(name, is) != 0)
@@ -197,8 +223,22 @@ static char *find_map(const char *bzimage)
 	return found;
 }
 
-static int open_symbols(const json_t *definition, const char *variant, struct symbols **ret,
-			struct lab_error *err)
+static int open_subsystems(const char *map, struct subsystems **ret, struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *dir = lab_strndup(map, (size_t)(lab_path_base(map) - map));
+	LAB_CLEANUP(free) char *path = lab_asprintf("%sfunctions.tsv", dir);
+
+	if (!lab_file_exists(path))
+		return lab_error_set(
+			err, LAB_ERR_NOT_FOUND,
+			"there is no %s: only `labctl build` knows the directories that "
+			"functions come from, of Linux 6.1 and later",
+			path);
+	return subsystems_load(path, ret, err);
+}
+
+static int open_names(const json_t *definition, const char *variant, enum profile_by by,
+		      struct names *ret, struct lab_error *err)
 {
 	const json_t *variants = json_object_get(definition, "variants"), *v;
 	const char *arm = NULL, *path;
@@ -220,7 +260,9 @@ static int open_symbols(const json_t *definition, const char *variant, struct sy
 	if (!map)
 		return lab_error_set(err, LAB_ERR_NOT_FOUND,
 				     "there is no System.map beside %s: put it there", path);
-	return symbols_load(map, ret, err);
+	if (by == PROFILE_BY_SUBSYSTEM && open_subsystems(map, &ret->subsystems, err) < 0)
+		return -1;
+	return symbols_load(map, &ret->symbols, err);
 }
 
 static int open_campaign(struct lab *lab, int64_t id, json_t **ret_definition,
@@ -262,7 +304,7 @@ static double phase_span(const char *dir)
 	return span;
 }
 
-static int load_run(const struct run *run, const struct symbols *symbols, struct profile *p,
+static int load_run(const struct run *run, const struct names *names, struct profile *p,
 		    struct lab_error *err)
 {
 	LAB_CLEANUP(raw) struct raw raw = {0};
@@ -273,7 +315,7 @@ static int load_run(const struct run *run, const struct symbols *symbols, struct
 				     "run %" PRId64 ".%u is %s: it has no profile", run->campaign,
 				     run->number, run->state);
 	path = lab_path_join(run->dir, RAW_FILE);
-	if (read_raw(path, &raw, err) < 0 || give_names(&raw, symbols, p, err) < 0)
+	if (read_raw(path, &raw, err) < 0 || give_names(&raw, names, p, err) < 0)
 		return -1;
 	p->boots = 1;
 	p->executed = raw.executed;
@@ -281,10 +323,10 @@ static int load_run(const struct run *run, const struct symbols *symbols, struct
 	return 0;
 }
 
-int profile_of_run(struct lab *lab, int64_t campaign, unsigned number, struct profile *ret,
-		   struct lab_error *err)
+int profile_of_run(struct lab *lab, int64_t campaign, unsigned number, enum profile_by by,
+		   struct profile *ret, struct lab_error *err)
 {
-	LAB_CLEANUP(symbols) struct symbols *symbols = NULL;
+	LAB_CLEANUP(names) struct names names = {0};
 	LAB_CLEANUP(run) struct run *run = NULL;
 	json_t *definition;
 	int rc;
@@ -293,8 +335,8 @@ int profile_of_run(struct lab *lab, int64_t campaign, unsigned number, struct pr
 	if (open_campaign(lab, campaign, &definition, err) < 0)
 		return -1;
 	rc = run_get(lab, campaign, number, 0, &run, err) < 0 ||
-	     open_symbols(definition, run->variant, &symbols, err) < 0 ||
-	     load_run(run, symbols, ret, err) < 0;
+	     open_names(definition, run->variant, by, &names, err) < 0 ||
+	     load_run(run, &names, ret, err) < 0;
 	json_decref(definition);
 	return rc ? -1 : 0;
 }
@@ -322,7 +364,7 @@ static void divide(struct profile *sum)
 }
 
 static int sum_runs(const struct run_list *runs, const char *variant, const char *cell,
-		    const struct symbols *symbols, struct profile *ret, struct lab_error *err)
+		    const struct names *names, struct profile *ret, struct lab_error *err)
 {
 	for (size_t i = 0; i < runs->n; i++) {
 		const struct run *run = runs->items[i];
@@ -331,7 +373,7 @@ static int sum_runs(const struct run_list *runs, const char *variant, const char
 		if (strcmp(run->variant, variant) != 0 || strcmp(run->cell, cell) != 0 ||
 		    strcmp(run->state, RUN_DONE) != 0)
 			continue;
-		if (load_run(run, symbols, &one, err) < 0)
+		if (load_run(run, names, &one, err) < 0)
 			return lab_error_wrap(err, "run %" PRId64 ".%u", run->campaign,
 					      run->number);
 		add_profile(ret, &one);
@@ -340,9 +382,9 @@ static int sum_runs(const struct run_list *runs, const char *variant, const char
 }
 
 int profile_of_variant(struct lab *lab, int64_t campaign, const char *variant, const char *cell,
-		       struct profile *ret, struct lab_error *err)
+		       enum profile_by by, struct profile *ret, struct lab_error *err)
 {
-	LAB_CLEANUP(symbols) struct symbols *symbols = NULL;
+	LAB_CLEANUP(names) struct names names = {0};
 	LAB_CLEANUP(run_list) struct run_list runs = {0};
 	json_t *definition;
 	int rc;
@@ -350,9 +392,9 @@ int profile_of_variant(struct lab *lab, int64_t campaign, const char *variant, c
 	*ret = (struct profile){0};
 	if (open_campaign(lab, campaign, &definition, err) < 0)
 		return -1;
-	rc = open_symbols(definition, variant, &symbols, err) < 0 ||
+	rc = open_names(definition, variant, by, &names, err) < 0 ||
 	     run_list(lab, campaign, true, &runs, err) < 0 ||
-	     sum_runs(&runs, variant, cell, symbols, ret, err) < 0;
+	     sum_runs(&runs, variant, cell, &names, ret, err) < 0;
 	json_decref(definition);
 	if (rc)
 		return -1;

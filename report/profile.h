@@ -40,12 +40,18 @@ static inline void lab_cleanup_profile(struct profile *p)
 	profile_release(p);
 }
 
-/* Of run `number` of a campaign. LAB_ERR_NOT_FOUND when it has none, with the way to get one. */
-int profile_of_run(struct lab *lab, int64_t campaign, unsigned number, struct profile *ret,
-		   struct lab_error *err) LAB_MUST_CHECK;
+enum profile_by { PROFILE_BY_FUNCTION, PROFILE_BY_SUBSYSTEM /* directory of the source */ };
+
+/*
+ * Of run `number` of a campaign. LAB_ERR_NOT_FOUND when it has none, with the way to get one;
+ * by subsystem also when the kernel was not built here, so that nobody knows them.
+ */
+int profile_of_run(struct lab *lab, int64_t campaign, unsigned number, enum profile_by by,
+		   struct profile *ret, struct lab_error *err) LAB_MUST_CHECK;
 /* The mean of all done runs of one variant in one cell. */
 int profile_of_variant(struct lab *lab, int64_t campaign, const char *variant, const char *cell,
-		       struct profile *ret, struct lab_error *err) LAB_MUST_CHECK;
+		       enum profile_by by, struct profile *ret,
+		       struct lab_error *err) LAB_MUST_CHECK;
 
 /* One function in two profiles; one that a profile does not have counts 0 there. */
 struct profile_line {
@@ -61,6 +67,6 @@ struct profile_line *profile_lines(const struct profile *a, const struct profile
  * the others in one line, sums, and what is not explained.
  */
 void profile_text(const struct profile *a, const char *name_a, const struct profile *b,
-		  const char *name_b, size_t top, struct lab_buf *out);
+		  const char *name_b, enum profile_by by, size_t top, struct lab_buf *out);
 
 #endif

@@ -53,6 +53,7 @@ struct profile_line *profile_lines(const struct profile *a, const struct profile
 /* "of" is what all of A executed: the last column says how much of that the difference is. */
 struct columns {
 	bool two;
+	enum profile_by by;
 	double of;
 	struct lab_buf *out;
 };
@@ -98,7 +99,7 @@ static void add_head(const struct columns *c, const char *name_a, const char *na
 		c->two ? lab_asprintf("%11s %11s %11s %8s", name_a, name_b, "DIFFERENCE", "OF ALL")
 		       : lab_asprintf("%11s %8s", name_a, "OF ALL");
 
-	report_flush(c->out, "FUNCTION", right);
+	report_flush(c->out, c->by == PROFILE_BY_SUBSYSTEM ? "SUBSYSTEM" : "FUNCTION", right);
 }
 
 static void add_sums(const struct columns *c, const struct profile *a, const struct profile *b)
@@ -107,16 +108,17 @@ static void add_sums(const struct columns *c, const struct profile *a, const str
 
 	if (!b)
 		b = &none;
-	add_line(c, "all functions", a->counted, b->counted);
+	add_line(c, "all of them", a->counted, b->counted);
 	add_line(c, "not explained", a->executed - a->counted, b->executed - b->counted);
 	add_line(c, "executed", a->executed, b->executed);
 	add_line(c, "idle, ns", a->guest_ns - a->executed, b->guest_ns - b->executed);
 }
 
 void profile_text(const struct profile *a, const char *name_a, const struct profile *b,
-		  const char *name_b, size_t top, struct lab_buf *out)
+		  const char *name_b, enum profile_by by, size_t top, struct lab_buf *out)
 {
-	const struct columns c = {b != NULL, isnan(a->executed) ? a->counted : a->executed, out};
+	const struct columns c = {b != NULL, by, isnan(a->executed) ? a->counted : a->executed,
+				  out};
 	size_t n;
 	LAB_CLEANUP(free) struct profile_line *lines = profile_lines(a, b, &n);
 	double rest_a = 0, rest_b = 0;

@@ -57,7 +57,7 @@ done
 like "$printed" '^some .*total=[1-9]' "and so is the time that tasks waited for I/O"
 
 # ---- one that is stuck: nobody hears it before it is ended ----------------------------
-run campaign exact.yaml --only spins --deadline-scale 0.05
+run campaign exact.yaml --only spins --deadline-scale 0.1
 is "$status" 5 "a stuck guest is ended by a deadline of the host"
 message=$(labctl show "$(newest)" --json | jq -r '.runs[0] | "\(.state) \(.message)"')
 like "$message" "^host-timeout .*its clock had come to [0-9.]+ s" "which is no word about the kernel, and how far it came is told"
@@ -125,7 +125,7 @@ is "$status" 0 "and once more afterwards" || diag "$err"
 like "$out" "^equal +$id.1 +frames $(grep -o '^fails .*' <<<"$first" | cut -d' ' -f4 | cut -c 1-12)" "with the same outcome"
 run labctl profile "$id.1"
 if grep -q ' T ' "/boot/System.map-${KERNEL#*vmlinuz-}" 2>/dev/null; then
-	like "$out" '^all functions ' "and has names"
+	like "$out" '^all of them ' "and has names"
 else
 	like "$err" 'no System.map|names no function' "names need the kernel's System.map, and that is said"
 fi

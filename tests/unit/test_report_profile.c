@@ -165,7 +165,7 @@ static void test_campaign(void **state)
 	size_t n;
 
 	fill(f, &id);
-	assert_ok(profile_of_run(f->lab, id, 2, &one, err));
+	assert_ok(profile_of_run(f->lab, id, 2, PROFILE_BY_FUNCTION, &one, err));
 	assert_true(count_of(&one, "fn00") == 10);
 	assert_true(count_of(&one, "fn06") == 2); /* and its cold part */
 	assert_true(count_of(&one, "[static programs]") == 11);
@@ -176,8 +176,8 @@ static void test_campaign(void **state)
 	assert_true(one.executed == 250);
 	assert_true(isnan(one.guest_ns)); /* it has no frames */
 
-	assert_ok(profile_of_variant(f->lab, id, "A", "", &a, err));
-	assert_ok(profile_of_variant(f->lab, id, "B", "", &b, err));
+	assert_ok(profile_of_variant(f->lab, id, "A", "", PROFILE_BY_FUNCTION, &a, err));
+	assert_ok(profile_of_variant(f->lab, id, "B", "", PROFILE_BY_FUNCTION, &b, err));
 	assert_int_equal(a.boots, 2);
 	assert_true(count_of(&a, "fn00") == 15);
 	assert_true(count_of(&b, "fn03") == 401);
@@ -185,10 +185,33 @@ static void test_campaign(void **state)
 	assert_string_equal(lines[0].name, "fn03");
 	assert_string_equal(lines[1].name, "fn02");
 	assert_int_equal(n, a.n);
-	profile_text(&a, "A", &b, "B", 3, &text);
+	profile_text(&a, "A", &b, "B", PROFILE_BY_FUNCTION, 3, &text);
 	lab_buf_adds(&text, "----\n");
-	profile_text(&one, "1.2", NULL, NULL, 3, &text);
+	profile_text(&one, "1.2", NULL, NULL, PROFILE_BY_FUNCTION, 3, &text);
 	golden_check("report/profile.txt", text.data, text.len);
+}
+
+/* The same by directory, of a kernel whose build has left them. */
+static void test_subsystems(void **state)
+{
+	struct lab_fixture *f = *state;
+	LAB_CLEANUP(free) char *path = lab_path_join(f->top, "functions.tsv");
+	static const char functions[] = "fn00\tmm\nfn01\tmm\nfn02\tkernel/sched\n"
+					"fn03\tfs\nfn03\tnet\n";
+	LAB_CLEANUP(profile) struct profile p = {0};
+	int64_t id;
+
+	fill(f, &id);
+	assert_fails(profile_of_run(f->lab, id, 2, PROFILE_BY_SUBSYSTEM, &p, err),
+		     LAB_ERR_NOT_FOUND, "functions.tsv: only `labctl build` knows");
+	assert_ok(lab_write_file(path, functions, sizeof(functions) - 1, 0644, err));
+	assert_ok(profile_of_run(f->lab, id, 2, PROFILE_BY_SUBSYSTEM, &p, err));
+	assert_true(count_of(&p, "mm") == 10 + 20);
+	assert_true(count_of(&p, "kernel/sched") == 30);
+	assert_true(count_of(&p, "(several)") == 40);
+	assert_true(count_of(&p, "(not known)") == 36);
+	assert_true(count_of(&p, "[libraries]") == 33);
+	assert_true(p.counted == 10 + 20 + 30 + 40 + 36 + 11 + 22 + 33 + 44);
 }
 
 /* A function that only one kernel has counts 0 in the other. */
@@ -217,26 +240,31 @@ static void test_refused(void **state)
 	int64_t plain = create(f, false), id = create(f, true);
 	LAB_CLEANUP(profile) struct profile p = {0};
 
-	assert_fails(profile_of_run(f->lab, plain, 1, &p, err), LAB_ERR_NOT_FOUND,
+	assert_fails(profile_of_run(f->lab, plain, 1, PROFILE_BY_FUNCTION, &p, err),
+		     LAB_ERR_NOT_FOUND,
 		     "labctl run slab-nomerge --preset demo --target exact --profile");
-	assert_fails(profile_of_run(f->lab, id, 2, &p, err), LAB_ERR_NOT_FOUND, "System.map");
+	assert_fails(profile_of_run(f->lab, id, 2, PROFILE_BY_FUNCTION, &p, err), LAB_ERR_NOT_FOUND,
+		     "System.map");
 	write_map(path);
-	assert_fails(profile_of_run(f->lab, id, 2, &p, err), LAB_ERR_NOT_FOUND, "is planned");
-	assert_fails(profile_of_variant(f->lab, id, "A", "", &p, err), LAB_ERR_NOT_FOUND,
-		     "no run of variant A");
-	assert_fails(profile_of_variant(f->lab, id, "C", "", &p, err), LAB_ERR_INVALID,
-		     "variant 'C'");
+	assert_fails(profile_of_run(f->lab, id, 2, PROFILE_BY_FUNCTION, &p, err), LAB_ERR_NOT_FOUND,
+		     "is planned");
+	assert_fails(profile_of_variant(f->lab, id, "A", "", PROFILE_BY_FUNCTION, &p, err),
+		     LAB_ERR_NOT_FOUND, "no run of variant A");
+	assert_fails(profile_of_variant(f->lab, id, "C", "", PROFILE_BY_FUNCTION, &p, err),
+		     LAB_ERR_INVALID, "variant 'C'");
 	add_run(f, id, 1, (const unsigned[]){1, 1, 1, 1}, 0, "");
-	assert_fails(profile_of_run(f->lab, id, 1, &p, err), LAB_ERR_INVALID, "is cut");
+	assert_fails(profile_of_run(f->lab, id, 1, PROFILE_BY_FUNCTION, &p, err), LAB_ERR_INVALID,
+		     "is cut");
 	add_run(f, id, 2, (const unsigned[]){1, 1, 1, 1}, 0, "12 x\nend\n");
-	assert_fails(profile_of_run(f->lab, id, 2, &p, err), LAB_ERR_INVALID, ":46: no profile");
+	assert_fails(profile_of_run(f->lab, id, 2, PROFILE_BY_FUNCTION, &p, err), LAB_ERR_INVALID,
+		     ":46: no profile");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LAB_TEST(test_symbols), LAB_TEST(test_no_symbols),    LAB_TEST(test_campaign),
-		LAB_TEST(test_refused), cmocka_unit_test(test_lines),
+		LAB_TEST(test_symbols),	   LAB_TEST(test_no_symbols), LAB_TEST(test_campaign),
+		LAB_TEST(test_subsystems), LAB_TEST(test_refused),    cmocka_unit_test(test_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
