@@ -9,16 +9,23 @@
 
 #include "guest-agent/collector.h"
 
-/* "CACHE.FIELD" */
+/* Copies text without its end and returns where it ended. */
+static char *append(char *at, const char *text)
+{
+	while (*text)
+		*at++ = *text++;
+	return at;
+}
+
+/* Puts "CACHE.FIELD": 63 characters and the longest field at most. */
 static void put(struct series *series, const char *what, const char *cache, const char *field,
 		int64_t value)
 {
-	char key[96];
-	size_t len = strlen(cache);
+	char key[96], *end = append(key, cache);
 
-	memcpy(key, cache, len);
-	key[len] = '.';
-	strcpy(key + len + 1, field);
+	*end++ = '.';
+	end = append(end, field);
+	*end = '\0';
 	series_put(series, what, key, value);
 }
 

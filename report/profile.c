@@ -154,7 +154,8 @@ static void fold(struct profile *p)
 {
 	size_t n = 0;
 
-	qsort(p->rows, p->n, sizeof(*p->rows), by_name);
+	if (p->n)
+		qsort(p->rows, p->n, sizeof(*p->rows), by_name);
 	for (size_t i = 0; i < p->n; i++) {
 		if (n && strcmp(p->rows[n - 1].name, p->rows[i].name) == 0) {
 			p->rows[n - 1].count += p->rows[i].count;

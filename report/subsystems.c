@@ -54,7 +54,8 @@ int subsystems_load(const char *path, struct subsystems **ret_subsystems, struct
 		LAB_GROW(s->items, s->n, s->cap);
 		s->items[s->n++] = (struct function){line, tab + 1};
 	}
-	qsort(s->items, s->n, sizeof(*s->items), by_name);
+	if (s->n)
+		qsort(s->items, s->n, sizeof(*s->items), by_name);
 	*ret_subsystems = LAB_TAKE(s);
 	return 0;
 }
