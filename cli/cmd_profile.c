@@ -104,6 +104,10 @@ static int fill(struct cli *cli, const struct profile_args *args, char **operand
 {
 	struct run_name name;
 
+	if (operands[0] && !run_name_parse(operands[0], &name))
+		return lab_error_set(err, LAB_ERR_USAGE,
+				     "'%s' is neither a campaign, like 7, nor a run, like 7.41",
+				     operands[0]);
 	if (!operands[0] || (run_name_parse(operands[0], &name) && !name.number && !operands[1]))
 		return campaign_sides(cli, args, operands[0], s, err);
 	if (args->cell)

@@ -125,8 +125,9 @@ int origin_of_campaign(struct lab *lab, int64_t id, struct origin *ret, struct l
 	LAB_CLEANUP(campaign) struct campaign *c = NULL;
 	LAB_CLEANUP(origin) struct origin o = {0};
 
-	if (campaign_get(lab, id, &c, err) < 0 ||
-	    origin_init(&o, c->experiment, c->preset, c->target, c->identity,
+	if (campaign_get(lab, id, &c, err) < 0)
+		return -1;
+	if (origin_init(&o, c->experiment, c->preset, c->target, c->identity,
 			json_loads(c->definition, 0, NULL), err) < 0 ||
 	    find_parts(lab, &o, err) < 0)
 		return lab_error_wrap(err, "campaign %" PRId64, id);
