@@ -8,10 +8,12 @@
 
 #include "common/file.h"
 #include "common/mem.h"
+#include "experiments/boot.h"
 #include "experiments/definition.h"
 #include "experiments/origin.h"
 #include "store/bundle.h"
 #include "store/campaign.h"
+#include "store/hash.h"
 
 static json_t *u64_text(uint64_t value)
 {
@@ -63,6 +65,26 @@ static int run_json(struct lab *lab, const struct run *run, json_t **ret, struct
 				    run->campaign, run->number);
 }
 
+/* What is in a run's directory is what its frames were when it ended. */
+static int check_frames(const struct run *run, struct lab_error *err)
+{
+	LAB_CLEANUP(free) char *path = lab_path_join(run->dir, BOOT_FRAMES);
+	json_auto_t *facts = json_loads(run->facts, 0, NULL);
+	const char *was =
+		json_string_value(json_object_get(json_object_get(facts, "frames"), "sha256"));
+	char hash[HASH_HEX];
+
+	if (!was)
+		return 0;
+	if (hash_file(path, hash, err) < 0)
+		return -1;
+	if (strcmp(hash, was) == 0)
+		return 0;
+	return lab_error_set(err, LAB_ERR_INVALID,
+			     "run %" PRId64 ".%u: %s is not what it was when the run ended",
+			     run->campaign, run->number, path);
+}
+
 static int add_runs(struct lab *lab, int64_t campaign, struct bundle_writer *w, json_t *list,
 		    struct lab_error *err)
 {
@@ -77,7 +99,7 @@ static int add_runs(struct lab *lab, int64_t campaign, struct bundle_writer *w, 
 
 		if (!run_state_is_outcome(run->state))
 			continue;
-		if (run_json(lab, run, &json, err) < 0)
+		if (check_frames(run, err) < 0 || run_json(lab, run, &json, err) < 0)
 			return -1;
 		json_array_append_new(list, json);
 		if (bundle_add_tree(w, name, run->dir, err) < 0)
@@ -198,7 +220,8 @@ int bundle_make(struct lab *lab, const struct run_request *request, int64_t id, 
 				     "campaign %" PRId64 " cannot be repeated as it was, not even "
 				     "here; what has changed since: %s",
 				     id, differs);
-	if (add_definition(w, setup.experiment, err) < 0 || add_runs(lab, id, w, runs, err) < 0 ||
+	if ((binaries && artifact_verify(o.image, err) < 0) ||
+	    add_definition(w, setup.experiment, err) < 0 || add_runs(lab, id, w, runs, err) < 0 ||
 	    (binaries && add_binaries(w, &o, &setup, err) < 0) ||
 	    add_manifest(w, &o, &setup, binaries, runs, err) < 0)
 		return -1;

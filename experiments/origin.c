@@ -101,9 +101,13 @@ static int find_kernel(struct lab *lab, const json_t *kernels, struct origin_ker
 			return lab_error_set(err, LAB_ERR_NOT_FOUND,
 					     "the kernel %.12s (%s) of the campaign is gone", key,
 					     k->name);
+		if (artifact_verify(k->own, err) < 0)
+			return -1;
 	}
-	return find_content(lab, ARTIFACT_INITRAMFS, text_of(kernels, k->name, "initramfs"),
-			    &k->initramfs, err);
+	if (find_content(lab, ARTIFACT_INITRAMFS, text_of(kernels, k->name, "initramfs"),
+			 &k->initramfs, err) < 0)
+		return -1;
+	return artifact_verify(k->initramfs, err);
 }
 
 static int find_parts(struct lab *lab, struct origin *o, struct lab_error *err)

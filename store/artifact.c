@@ -21,6 +21,21 @@ int artifact_content(const char *dir, char out[HASH_HEX], struct lab_error *err)
 	return hash_tree_without(dir, ARTIFACT_LOG, out, err);
 }
 
+int artifact_verify(const struct artifact *a, struct lab_error *err)
+{
+	char content[HASH_HEX];
+
+	if (artifact_content(a->path, content, err) < 0)
+		return -1;
+	if (strcmp(content, a->content) == 0)
+		return 0;
+	return lab_error_set(
+		err, LAB_ERR_INVALID,
+		"the %s %.*s is not what it was when it was made: somebody has changed "
+		"%s; remove that directory and make it anew",
+		a->kind, ARTIFACT_SHORT, a->key, a->path);
+}
+
 struct artifact *artifact_copy(const struct artifact *a)
 {
 	struct artifact *copy = LAB_NEW(struct artifact);

@@ -67,6 +67,9 @@ static inline void lab_cleanup_artifact_list(struct artifact_list *list)
 /* hash_tree of all but ARTIFACT_LOG. */
 int artifact_content(const char *dir, char out[HASH_HEX], struct lab_error *err) LAB_MUST_CHECK;
 
+/* LAB_ERR_INVALID when the files are no longer those that were committed. Reads them all. */
+int artifact_verify(const struct artifact *a, struct lab_error *err) LAB_MUST_CHECK;
+
 /* The artifact with this very key; *ret is NULL when there is none, which is no failure. */
 int artifact_find(struct lab *lab, const char *kind, const char *key, struct artifact **ret,
 		  struct lab_error *err) LAB_MUST_CHECK;

@@ -107,6 +107,8 @@ like "$err" 'comes without binaries and this lab has no kernel' "and says what i
 # One bit less in what was kept, and the difference is found.
 kept=$(labctl show "$last.1" --json | jq -r .dir)
 printf 'x' | dd of="$kept/frames" bs=1 seek=40 conv=notrunc status=none
+run labctl bundle "$last" "$TMP/damaged.tar.zst" tests/data/definitions/exact.yaml --connect "$URI"
+like "$err" "run $last.1: $kept/frames is not what it was" "what was damaged becomes no bundle"
 run labctl rerun "$last.1" tests/data/definitions/exact.yaml --connect "$URI"
 is "$status" 4 "a run that differs has an exit code of its own"
 like "$out" "^differs +$last.1 +frame 1 \(.*\) differs at character" "and the first difference is shown"

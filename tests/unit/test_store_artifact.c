@@ -84,6 +84,26 @@ static void test_commit(void **state)
 	assert_int_equal(entries(f->lab, "artifacts/tmp"), 0);
 }
 
+/* The log may say anything; everything else is what was committed. */
+static void test_verify(void **state)
+{
+	struct lab_fixture *f = *state;
+	LAB_CLEANUP(artifact) struct artifact *made = NULL;
+	LAB_CLEANUP(free) char *log = NULL;
+	LAB_CLEANUP(free) char *more = NULL;
+
+	assert_ok(make(f->lab, KEY_1, "kernel", "v6.1", &made, err));
+	log = lab_path_join(made->path, ARTIFACT_LOG);
+	more = lab_path_join(made->path, "more");
+	assert_ok(artifact_verify(made, err));
+	assert_ok(lab_write_file(log, "x", 1, 0644, err));
+	assert_ok(artifact_verify(made, err));
+	assert_ok(lab_write_file(more, "x", 1, 0644, err));
+	assert_fails(artifact_verify(made, err), LAB_ERR_INVALID, made->path);
+	assert_int_equal(unlink(more), 0);
+	assert_ok(artifact_verify(made, err));
+}
+
 static void test_abandon(void **state)
 {
 	struct lab_fixture *f = *state;
@@ -307,11 +327,17 @@ static void test_drafts_of_the_dead(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LAB_TEST(test_commit),	      LAB_TEST(test_abandon),
-		LAB_TEST(test_same_key),      LAB_TEST(test_resolve),
-		LAB_TEST(test_remove),	      LAB_TEST(test_directory_gone),
-		LAB_TEST(test_bad_names),     LAB_TEST(test_bad_content),
-		LAB_TEST(test_two_processes), LAB_TEST(test_drafts_of_the_dead),
+		LAB_TEST(test_commit),
+		LAB_TEST(test_verify),
+		LAB_TEST(test_abandon),
+		LAB_TEST(test_same_key),
+		LAB_TEST(test_resolve),
+		LAB_TEST(test_remove),
+		LAB_TEST(test_directory_gone),
+		LAB_TEST(test_bad_names),
+		LAB_TEST(test_bad_content),
+		LAB_TEST(test_two_processes),
+		LAB_TEST(test_drafts_of_the_dead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
